@@ -1,0 +1,13 @@
+/** Redis did not answer, or answered that it cannot serve now. The caller may try again; nothing is known to have happened. */
+export class RedisUnavailable extends Error {
+  override readonly name = 'RedisUnavailable';
+}
+
+const PASSING =
+  /^(READONLY|LOADING|CLUSTERDOWN|TRYAGAIN|OOM|MISCONF|BUSY|MASTERDOWN|UNBLOCKED|NOREPLICAS)\b|Connection is closed|Stream isn't writeable|Command timed out|max retries per request|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOENT|ENOTFOUND|EAI_AGAIN/;
+
+/** True when `error` says that Redis is away or passing through a state that ends by itself. */
+export function isPassing(error: unknown): boolean {
+  if (error instanceof RedisUnavailable) return true;
+  return error instanceof Error && PASSING.test(error.message);
+}

@@ -1,0 +1,63 @@
+import type { Capacity, Profile } from '../model/profile.js';
+import type { Admission, Cancellation, JobPage, JobState, JobView, NewJob } from '../model/verdict.js';
+
+/** How many jobs a bucket may hold and holds, read-only. */
+export interface BucketView {
+  readonly type: string;
+  readonly tenant: string;
+  readonly profile: Profile;
+  /** Cost units in the bucket now. */
+  readonly level: number;
+  readonly waiting: number;
+  readonly delayed: number;
+  readonly running: number;
+  readonly waitingCost: number;
+  readonly waitingBytes: number;
+  /** Milliseconds until the bucket may start its next job; `null` when nothing waits or it is paused. */
+  readonly nextStartMs: number | null;
+  /** Cost units started since the bucket was last idle. */
+  readonly servedCost: number;
+}
+
+/** A job type as a whole, read-only. */
+export interface TypeView {
+  readonly type: string;
+  readonly capacity: Capacity;
+  /** Buckets with something waiting. */
+  readonly backloggedBuckets: number;
+  readonly running: number;
+}
+
+/** What a list of jobs is asked for. */
+export interface JobFilter {
+  readonly type: string;
+  readonly tenant: string;
+  readonly state: JobState;
+  /** From a previous page. */
+  readonly cursor?: string;
+  /** Jobs per page, 1 to 100. */
+  readonly limit: number;
+}
+
+/**
+ * The door and the window of the shaped side: everything the API needs of it.
+ *
+ * Every method is one round trip, and throws {@link ../redis/outage.ts RedisUnavailable} when Redis did not answer
+ * within the deadline; nothing else is thrown for an expected outcome.
+ */
+export interface Shaping {
+  /** Admits jobs of one bucket in their order: a prefix of them, all-or-nothing per job, atomically. One verdict each. */
+  admit(type: string, tenant: string, jobs: readonly NewJob[]): Promise<readonly Admission[]>;
+  /** One job of `tenant`; `undefined` when there is none of that id (another tenant's job included). */
+  job(tenant: string, id: string): Promise<JobView | undefined>;
+  /** Jobs of one bucket and state, oldest first. */
+  jobs(filter: JobFilter): Promise<JobPage>;
+  /** Cancels a job that has not started; asks a running one to stop. */
+  cancel(tenant: string, id: string): Promise<Cancellation>;
+  /** The state of one bucket. */
+  bucket(type: string, tenant: string): Promise<BucketView>;
+  /** The state of a type. */
+  type(name: string): Promise<TypeView>;
+  /** Answers when Redis does; throws RedisUnavailable when it does not. */
+  ping(): Promise<void>;
+}
