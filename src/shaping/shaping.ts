@@ -28,6 +28,15 @@ export interface TypeView {
   readonly running: number;
 }
 
+/** What the door answered to the jobs of one bucket. */
+export interface DoorAnswer {
+  /** One verdict per job, in their order. */
+  readonly admissions: readonly Admission[];
+  /** The bucket's depth, and how many places were free after the answer. */
+  readonly depth: number;
+  readonly freePlaces: number;
+}
+
 /** What a list of jobs is asked for. */
 export interface JobFilter {
   readonly type: string;
@@ -47,7 +56,7 @@ export interface JobFilter {
  */
 export interface Shaping {
   /** Admits jobs of one bucket in their order: a prefix of them, all-or-nothing per job, atomically. One verdict each. */
-  admit(type: string, tenant: string, jobs: readonly NewJob[]): Promise<readonly Admission[]>;
+  admit(type: string, tenant: string, jobs: readonly NewJob[]): Promise<DoorAnswer>;
   /** One job of `tenant`; `undefined` when there is none of that id (another tenant's job included). */
   job(tenant: string, id: string): Promise<JobView | undefined>;
   /** Jobs of one bucket and state, oldest first. */
