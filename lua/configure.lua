@@ -1,0 +1,24 @@
+--[[
+  configure: the type's capacity, and the version of the stored form. Idempotent; a rate that changed keeps its level.
+
+  ARGV
+    now          µs since 2025-01-01; "" for the server's clock
+    format       version of the stored form that the caller speaks
+    T            µs per cost unit of the type; 0: unlimited
+    burst        units
+    conc         jobs that may run at once
+    slack        µs
+  Returns 'ok', or { 'format', stored version } when the stored form is another one; then nothing was written.
+]]
+--- @include "lib/type"
+--- @include "lib/wake"
+
+load_type(ARGV[1])
+local stored = call('HGET', key_type, 'format')
+if stored and stored ~= ARGV[2] then return { 'format', stored } end
+local T = tonumber(ARGV[3])
+if ty.T > 0 and T ~= ty.T and ty.tat > now then ty.tat = now + (ty.tat - now) * T / ty.T end
+call('HSET', key_type, 'format', ARGV[2], 'T', ARGV[3], 'burst', ARGV[4], 'conc', ARGV[5], 'slack', ARGV[6])
+save_type()
+if call('EXISTS', key_ready) == 1 then wake() end
+return 'ok'

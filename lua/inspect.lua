@@ -1,0 +1,18 @@
+--[[
+  inspect: the state of one bucket. Writes nothing.
+
+  ARGV
+    now          µs since 2025-01-01; "" for the server's clock
+    tenant       percent-encoded
+  Returns { level (text), waiting, delayed, running, waiting cost (text), bytes, µs until the next start (-1: none) }.
+]]
+--- @include "lib/eta"
+
+load_type(ARGV[1])
+local b = load_bucket(ARGV[2])
+local waiting, delayed, active = call('ZCARD', b.prioritized), call('ZCARD', b.delayed), call('LLEN', b.active_key)
+local cost = 0
+for _, c in ipairs(read_ahead(b).cost) do cost = cost + c end
+local level = b.T > 0 and math.max(0, b.tat - now) / b.T or 0
+b.waiting = waiting
+return { num(level), waiting, delayed, active, num(cost), tonumber(call('HGET', b.key, 'bytes')) or 0, next_place_in(b) }

@@ -1,0 +1,61 @@
+--[[
+  When a job starts at its bucket's own rate: max(now, tat' − (burst − 1)·T + V·T) with tat' = max(tat, now) and V the
+  cost that starts before it; by jobs likewise. Waiting cost is kept per priority, so this costs ten additions.
+]]
+--- @include "lib/place"
+
+local SCARCE_AFTER_US = 50000
+
+-- What waits: cost and number of jobs per priority; jobs are counted only where a second limit asks for them.
+local function read_ahead(b)
+  local w = call('HMGET', b.key, 'w1', 'w2', 'w3', 'w4', 'w5', 'w6', 'w7', 'w8', 'w9', 'w10')
+  local ahead = { cost = {}, jobs = {} }
+  for p = 1, 10 do
+    ahead.cost[p] = math.max(0, tonumber(w[p]) or 0)
+    ahead.jobs[p] = 0
+  end
+  if b.waiting > 0 then
+    for p = 1, 10 do
+      if w[p] then
+        ahead.jobs[p] = call('ZCOUNT', b.prioritized, num(p * 0x100000000), '(' .. num((p + 1) * 0x100000000))
+      end
+    end
+  end
+  return ahead
+end
+
+local function join_ahead(ahead, priority, cost)
+  ahead.cost[priority] = ahead.cost[priority] + cost
+  ahead.jobs[priority] = ahead.jobs[priority] + 1
+end
+
+-- µs until a job behind `cost` units and `jobs` jobs of this bucket starts.
+local function wait_behind(b, cost, jobs)
+  local by_cost = math.max(b.tat, now) - (b.burst - 1) * b.T + cost * b.T
+  local by_jobs = math.max(b.jtat, now) + jobs * b.jT
+  return math.max(now, by_cost, by_jobs) - now
+end
+
+-- A job that joins at the end of `priority`.
+local function eta_of(b, ahead, priority)
+  local cost, jobs = 0, 0
+  for p = 1, priority do
+    cost = cost + ahead.cost[p]
+    jobs = jobs + ahead.jobs[p]
+  end
+  return { wait = wait_behind(b, cost, jobs), position = jobs + 1, basis = b.T > 0 and 'rate' or 'capacity' }
+end
+
+-- Others wait for workers, or a cap is reached: the bucket's own rate is not what decides.
+local function is_scarce(b)
+  if b.paused or ty.paused or b.active >= b.conc or ty.running >= ty.conc or ty.held > now then return true end
+  return ty.busy > 0 and now - ty.busy > SCARCE_AFTER_US
+end
+
+-- µs until this bucket starts its next job, which frees a place; -1 when none is going to leave.
+local function next_place_in(b)
+  if b.paused then return -1 end
+  if b.waiting > 0 then return math.max(0, math.ceil(startable_at(b) - now)) end
+  local at = first_delayed_at(b)
+  return at and math.max(0, math.ceil(at - now)) or -1
+end

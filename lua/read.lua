@@ -1,0 +1,57 @@
+--[[
+  read: one job and when it starts. Writes nothing.
+
+  ARGV
+    now          µs since 2025-01-01; "" for the server's clock
+    tenant       percent-encoded
+    id           of the job
+    scan         how many jobs ahead are looked at, at most, where costs differ
+  Returns { 'none' } or { state, position (0: none), wait µs, basis, approximate (0 | 1), unix ms, fields of the hash };
+  state as BullMQ's sets have it: waiting | delayed | active | completed | failed.
+]]
+--- @include "lib/eta"
+
+local tenant, id, scan = ARGV[2], ARGV[3], tonumber(ARGV[4])
+
+-- Cost of the jobs of the same priority that stand before rank; exact by rank while every waiting job costs 1.
+local function cost_before(b, first, rank)
+  if (tonumber(call('HGET', b.key, 'odd')) or 0) == 0 then return rank - first, 0 end
+  local cost, looked = 0, math.min(rank - first, scan)
+  for _, other in ipairs(looked > 0 and call('ZRANGE', b.prioritized, first, first + looked - 1) or {}) do
+    cost = cost + (tonumber(call('HGET', b.prefix .. other, 'hg:c')) or 1)
+  end
+  if looked == rank - first then return cost, 0 end
+  return cost * (rank - first) / looked, 1
+end
+
+local function read_waiting(b, rank, priority)
+  local first = call('ZCOUNT', b.prioritized, '-inf', '(' .. num(priority * 0x100000000))
+  local cost, approximate = cost_before(b, first, rank)
+  local w = call('HMGET', b.key, 'w1', 'w2', 'w3', 'w4', 'w5', 'w6', 'w7', 'w8', 'w9', 'w10')
+  for p = 1, priority - 1 do cost = cost + (tonumber(w[p]) or 0) end
+  local basis = (is_scarce(b) or b.T == 0) and 'capacity' or 'rate'
+  return { 'waiting', rank + 1, math.ceil(wait_behind(b, cost, rank)), basis, approximate }
+end
+
+load_type(ARGV[1])
+local b = load_bucket(tenant)
+local job = b.prefix .. id
+local fields = call('HGETALL', job)
+if #fields == 0 then return { 'none' } end
+local reply
+local rank = call('ZRANK', b.prioritized, id)
+local due = not rank and call('ZSCORE', b.delayed, id)
+if rank then
+  reply = read_waiting(b, rank, tonumber(call('HGET', job, 'priority')))
+elseif due then
+  local wait = us_of_unix_ms(math.floor(tonumber(due) / 0x1000)) - now
+  reply = { 'delayed', 0, math.max(0, math.ceil(wait)), 'delay', 0 }
+elseif call('ZSCORE', b.prefix .. 'completed', id) then
+  reply = { 'completed', 0, 0, '', 0 }
+elseif call('ZSCORE', b.prefix .. 'failed', id) then
+  reply = { 'failed', 0, 0, '', 0 }
+else
+  reply = { 'active', 0, 0, '', 0 }
+end
+reply[6], reply[7] = unix_ms(raw_now), fields
+return reply

@@ -1,0 +1,71 @@
+--[[
+  recover: jobs whose lock ran out (their worker died, froze or was cut off) wait again, at the front of their priority;
+  one that did so too often fails, one that was asked to stop is cancelled.
+
+  ARGV
+    now          µs since 2025-01-01; "" for the server's clock
+    cursor       of the walk over …:running; "0" at first
+    count        how many entries to look at, about
+    max_stalled  how often a job may stall
+    keep_age     ms that results live
+    keep_count   how many of them
+  Returns { next cursor ("0": done), ids that wait again, ids that ended }.
+]]
+--- @include "lib/wake"
+--- @include "lib/end_job"
+--- @include "lib/give_back"
+--- @bull moveToFinished
+
+local keep_age, keep_count = tonumber(ARGV[5]), tonumber(ARGV[6])
+local returned, ended = {}, {}
+
+local function end_stalled(b, id, job, reason)
+  bull_moveToFinished({
+    b.prefix .. 'wait', b.active_key, b.prioritized, key_events, b.prefix .. 'stalled', KEYS[2], b.delayed,
+    b.prefix .. 'paused', tag .. ':meta', b.prefix .. 'pc', b.prefix .. 'failed', job, KEYS[2], tag .. ':marker',
+  }, {
+    id, unix_ms(now), 'failedReason', reason, 'failed', '0', b.prefix,
+    cmsgpack.pack({ token = '0', keepJobs = { count = keep_count, age = keep_age / 1000 }, attempts = 0,
+      maxMetricsSize = '' }), '',
+  })
+  age_idempotency(b, id, keep_age)
+  index_results(b, keep_age)
+  ended[#ended + 1] = id
+end
+
+local function take_back(token, tenant, id)
+  local b = load_bucket(tenant)
+  local job = b.prefix .. id
+  call('HDEL', key_running, token)
+  if call('EXISTS', job) == 0 then
+    call('LREM', b.active_key, -1, id)
+  else
+    local stalled = call('HINCRBY', job, 'stc', 1)
+    if call('HEXISTS', job, 'hg:x') == 1 then
+      call('HSET', job, 'hg:e', 'cancelled')
+      end_stalled(b, id, job, 'cancelled')
+    elseif stalled > tonumber(ARGV[4]) then
+      end_stalled(b, id, job, 'stalled more than ' .. ARGV[4] .. ' times')
+    else
+      give_back(b, id, true)
+      call('XADD', key_events, 'MAXLEN', '~', 10000, '*', 'event', 'stalled', 'jobId', id)
+      returned[#returned + 1] = id
+    end
+  end
+  place(b)
+end
+
+load_type(ARGV[1])
+watch_schedule()
+local page = call('HSCAN', key_running, ARGV[2], 'COUNT', ARGV[3])
+for i = 1, #page[2], 2 do
+  local tenant, id = string.match(page[2][i + 1], '^(%S+) (%S+)$')
+  if call('EXISTS', tag .. ':q:' .. tenant .. ':' .. id .. ':lock') == 0 then take_back(page[2][i], tenant, id) end
+end
+if #returned + #ended > 0 then
+  end_busy_period()
+  wake_if_earlier()
+  if call('EXISTS', key_ready) == 1 then wake() end
+  save_type()
+end
+return { page[1], returned, ended }

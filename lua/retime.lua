@@ -1,0 +1,21 @@
+--[[
+  retime: a bucket's profile changed while jobs wait. The level stays, the gate moves, and the bucket goes where it
+  belongs now.
+
+  ARGV
+    now          µs since 2025-01-01; "" for the server's clock
+    tenant       percent-encoded
+    profile      see lib/bucket
+  Returns 1 when something changed, else 0.
+]]
+--- @include "lib/place"
+--- @include "lib/wake"
+
+load_type(ARGV[1])
+watch_schedule()
+local b = load_bucket(ARGV[2])
+if not apply_profile(b, ARGV[3]) then return 0 end
+place(b)
+wake_if_earlier()
+save_type()
+return 1

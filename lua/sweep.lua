@@ -1,0 +1,54 @@
+--[[
+  sweep: results whose time is over go, and a tenant that went quiet leaves nothing behind. BullMQ trims a queue only when
+  another job of it ends, which for a quiet tenant is never.
+
+  ARGV
+    now          µs since 2025-01-01; "" for the server's clock
+    tenants      how many to look at, at most
+    jobs         how many ended jobs of each to remove, at most
+    keep_age     ms that results live
+  Returns { tenants looked at, jobs removed, tenants forgotten }.
+]]
+--- @include "lib/end_job"
+
+local max_jobs, age_us = tonumber(ARGV[3]), tonumber(ARGV[4]) * 1000
+local removed, forgotten = 0, 0
+
+-- Removes what is over age; answers the instant (µs) at which the next one is, or nil when the set is empty.
+local function remove_over_age(b, set)
+  local limit = unix_ms(now - age_us)
+  local ids = call('ZRANGEBYSCORE', set, '-inf', limit, 'LIMIT', 0, max_jobs)
+  for _, id in ipairs(ids) do
+    remove_ended(b, id)
+    call('ZREM', set, id)
+  end
+  removed = removed + #ids
+  local oldest = call('ZRANGE', set, 0, 0, 'WITHSCORES')[2]
+  return oldest and us_of_unix_ms(tonumber(oldest)) + age_us + 1000
+end
+
+-- A bucket may be forgotten when its level is 0 and its finish is not ahead of virtual time: a new one would be the same.
+local function forget(b)
+  if b.waiting > 0 or b.active > 0 or call('EXISTS', b.delayed) == 1 then return nil end
+  if b.tat > now or b.jtat > now or b.finish > ty.v then return math.max(b.tat, b.jtat, now + 1e6) end
+  call('DEL', b.key, b.prefix .. 'pc', b.prefix .. 'stalled')
+  forgotten = forgotten + 1
+  return nil
+end
+
+load_type(ARGV[1])
+end_busy_period()
+local tenants = call('ZRANGEBYSCORE', key_results, '-inf', num(now), 'LIMIT', 0, ARGV[2])
+for _, tenant in ipairs(tenants) do
+  local b = load_bucket(tenant)
+  local completed = remove_over_age(b, b.prefix .. 'completed')
+  local failed = remove_over_age(b, b.prefix .. 'failed')
+  local again = math.min(completed or math.huge, failed or math.huge)
+  if again == math.huge then
+    place(b)
+    again = forget(b)
+  end
+  if again then call('ZADD', key_results, num(again), tenant) else call('ZREM', key_results, tenant) end
+end
+save_type()
+return { #tenants, removed, forgotten }

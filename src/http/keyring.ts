@@ -1,0 +1,57 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+
+/** On whose behalf a request is made. */
+export type Principal =
+  | { readonly kind: 'tenant'; readonly tenant: string }
+  /** May speak for any tenant, and has to say for which. */
+  | { readonly kind: 'admin' };
+
+/** A key that is accepted. Only its hash is kept. */
+export interface KeyEntry {
+  /** SHA-256 of the key, 64 lower-case hex digits, as {@link hashKey} gives it. */
+  readonly hash: string;
+  readonly principal: Principal;
+}
+
+export interface Keyring {
+  /** The holder of `key`, or `undefined` when nobody holds it. */
+  find(key: string): Principal | undefined;
+}
+
+/** The stored form of a key: keys are long random strings, so one round of SHA-256 is enough. */
+export function hashKey(key: string): string {
+  return createHash('sha256').update(key, 'utf8').digest('hex');
+}
+
+/**
+ * A keyring over fixed lists.
+ *
+ * Looking up by hash tells a caller who measures time nothing about a key: a guess selects a place by the hash of the
+ * guess, which nobody can steer; the hashes themselves are then compared in constant time.
+ *
+ * @throws Error when two holders have the same key, or a hash is not one.
+ */
+export function createKeyring(entries: Iterable<KeyEntry>): Keyring {
+  const byHash = new Map<string, { digest: Buffer; principal: Principal }>();
+  for (const { hash, principal } of entries) {
+    if (!/^[0-9a-f]{64}$/.test(hash)) throw new Error(`the key of ${holder(principal)} is not a SHA-256 in hex`);
+    const other = byHash.get(hash);
+    if (other !== undefined && holder(other.principal) !== holder(principal)) {
+      throw new Error(`${holder(other.principal)} and ${holder(principal)} have the same key`);
+    }
+    byHash.set(hash, { digest: Buffer.from(hash, 'hex'), principal });
+  }
+  return {
+    find(key) {
+      const hash = hashKey(key);
+      const entry = byHash.get(hash);
+      return entry !== undefined && timingSafeEqual(entry.digest, Buffer.from(hash, 'hex'))
+        ? entry.principal
+        : undefined;
+    },
+  };
+}
+
+function holder(principal: Principal): string {
+  return principal.kind === 'admin' ? 'an admin' : `tenant ${JSON.stringify(principal.tenant)}`;
+}

@@ -1,0 +1,21 @@
+import type { RedisFolder } from './redis-folder.js';
+
+/** `always`: what was answered is on the disk. `everysec`: at most about the last second is lost when the machine dies. */
+export type Durability = 'always' | 'everysec';
+
+/** The arguments of the embedded server: one socket, no TCP port, an append-only file, and nothing ever evicted. */
+export function serverArguments(folder: RedisFolder, socketPath: string, durability: Durability): string[] {
+  return Object.entries({
+    port: '0',
+    unixsocket: socketPath,
+    unixsocketperm: '700',
+    dir: folder.dir,
+    pidfile: folder.pid,
+    logfile: folder.log,
+    daemonize: 'no',
+    save: '',
+    appendonly: 'yes',
+    appendfsync: durability,
+    'maxmemory-policy': 'noeviction',
+  }).flatMap(([name, value]) => [`--${name}`, value]);
+}

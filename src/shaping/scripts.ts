@@ -1,0 +1,156 @@
+import { asFields, asInteger, asList, asNumber, asText, asTexts, asWord } from '../redis/reply.js';
+import { describeScript } from '../redis/script.js';
+
+/**
+ * Every script of the shaped side under its verb: `lua/settle.lua` is `scripts.settle`, and so in tests and metrics.
+ * The names of the arguments are checked against the script's header when this module loads.
+ */
+
+/** The fields of a job's hash: BullMQ's own, and Headgate's, which begin with `hg:`. */
+export type JobFields = ReadonlyMap<string, string>;
+
+/** What a dispatch came to. `waitUs` is relative; `null` until an event. */
+export type Dispatched =
+  | { readonly kind: 'job'; readonly tenant: string; readonly id: string; readonly fields: JobFields }
+  | { readonly kind: 'nothing'; readonly waitUs: number | null };
+
+/** What the script said of one job at the door; waits in µs. */
+export type AdmitVerdict =
+  | {
+      readonly kind: 'admitted';
+      readonly id: string;
+      readonly state: 'waiting' | 'delayed';
+      readonly position: number;
+      readonly waitUs: number;
+      readonly basis: 'rate' | 'capacity' | 'delay';
+    }
+  | { readonly kind: 'replayed'; readonly id: string }
+  | {
+      readonly kind: 'rejected';
+      readonly reason: 'bucket_full' | 'wait_too_long' | 'deadline_unreachable' | 'deadline_past' | 'idempotency_mismatch';
+      readonly limit: string;
+      readonly retryUs: number | null;
+      readonly waitUs: number;
+    };
+
+export const scripts = {
+  admit: describeScript('admit', ['now', 'tenant', 'profile', 'keep_age', 'keep_count', 'jobs...'], (reply) => {
+    const [unixMs, depth, free, verdicts] = asList(reply);
+    return {
+      unixMs: asNumber(unixMs),
+      depth: asInteger(depth),
+      freePlaces: asInteger(free),
+      verdicts: asList(verdicts).map(parseVerdict),
+    };
+  }),
+  dispatch: describeScript(
+    'dispatch',
+    ['now', 'token', 'lock', 'worker', 'limit', 'keep_age', 'keep_count'],
+    parseDispatched,
+  ),
+  settle: describeScript(
+    'settle',
+    [
+      ...['now', 'token', 'tenant', 'id', 'outcome', 'value', 'delay', 'front', 'attempts', 'keep_age', 'keep_count'],
+      ...['next', 'lock', 'worker', 'limit'],
+    ],
+    (reply) => {
+      const [verdict, next] = asList(reply);
+      return { verdict: asWord(verdict, ['settled', 'lost']), next: parseDispatched(next) };
+    },
+  ),
+  renew: describeScript('renew', ['lock', 'tokens...'], (reply) => {
+    const [lost, asked] = asList(reply);
+    return { lostTokens: asTexts(lost), cancelRequestedIds: asTexts(asked) };
+  }),
+  recover: describeScript(
+    'recover',
+    ['now', 'cursor', 'count', 'max_stalled', 'keep_age', 'keep_count'],
+    (reply) => {
+      const [cursor, returned, ended] = asList(reply);
+      return { cursor: asText(cursor), returnedIds: asTexts(returned), endedIds: asTexts(ended) };
+    },
+  ),
+  cancel: describeScript('cancel', ['now', 'tenant', 'id', 'keep_age', 'keep_count'], (reply) =>
+    asWord(reply, ['cancelled', 'cancel_requested', 'already_ended', 'not_found']),
+  ),
+  sweep: describeScript('sweep', ['now', 'tenants', 'jobs', 'keep_age'], (reply) => {
+    const [tenants, jobs, forgotten] = asList(reply);
+    return { tenants: asInteger(tenants), jobs: asInteger(jobs), forgotten: asInteger(forgotten) };
+  }),
+  retime: describeScript('retime', ['now', 'tenant', 'profile'], (reply) => asInteger(reply) === 1),
+  configure: describeScript('configure', ['now', 'format', 'T', 'burst', 'conc', 'slack'], (reply) =>
+    reply === 'ok' ? { kind: 'ok' as const } : { kind: 'other-format' as const, format: asText(asList(reply)[1]) },
+  ),
+  read: describeScript('read', ['now', 'tenant', 'id', 'scan'], (reply) => {
+    const [state, position, waitUs, basis, approximate, unixMs, fields] = asList(reply);
+    if (state === 'none') return undefined;
+    return {
+      state: asWord(state, ['waiting', 'delayed', 'active', 'completed', 'failed']),
+      position: asInteger(position),
+      waitUs: asInteger(waitUs),
+      basis: asWord(basis, ['rate', 'capacity', 'delay', '']),
+      approximate: asInteger(approximate) === 1,
+      unixMs: asNumber(unixMs),
+      fields: asFields(fields),
+    };
+  }),
+  page: describeScript('page', ['tenant', 'state', 'after_score', 'after_id', 'limit', 'scan'], (reply) => {
+    const [more, score, id, ids] = asList(reply);
+    return { more: asInteger(more) === 1, afterScore: asText(score), afterId: asText(id), ids: asTexts(ids) };
+  }),
+  inspect: describeScript('inspect', ['now', 'tenant'], (reply) => {
+    const [level, waiting, delayed, running, cost, bytes, nextUs] = asList(reply);
+    return {
+      level: asNumber(level),
+      waiting: asInteger(waiting),
+      delayed: asInteger(delayed),
+      running: asInteger(running),
+      waitingCost: asNumber(cost),
+      waitingBytes: asInteger(bytes),
+      nextStartUs: orNull(asInteger(nextUs)),
+    };
+  }),
+};
+
+function parseVerdict(raw: unknown): AdmitVerdict {
+  const [kind, first, second, third, fourth, basis] = asList(raw);
+  switch (asWord(kind, ['admitted', 'replayed', 'rejected'])) {
+    case 'admitted':
+      return {
+        kind: 'admitted',
+        id: asText(first),
+        state: asWord(second, ['waiting', 'delayed']),
+        position: asInteger(third),
+        waitUs: asInteger(fourth),
+        basis: asWord(basis, ['rate', 'capacity', 'delay']),
+      };
+    case 'replayed':
+      return { kind: 'replayed', id: asText(first) };
+    case 'rejected':
+      return {
+        kind: 'rejected',
+        reason: asWord(first, [
+          'bucket_full',
+          'wait_too_long',
+          'deadline_unreachable',
+          'deadline_past',
+          'idempotency_mismatch',
+        ]),
+        limit: asText(second),
+        retryUs: orNull(asInteger(third)),
+        waitUs: asInteger(fourth),
+      };
+  }
+}
+
+function parseDispatched(raw: unknown): Dispatched {
+  const [kind, first, id, fields] = asList(raw);
+  if (asWord(kind, ['job', 'nothing']) === 'nothing') return { kind: 'nothing', waitUs: orNull(asInteger(first)) };
+  return { kind: 'job', tenant: asText(first), id: asText(id), fields: asFields(fields) };
+}
+
+/** -1 stands for "none" in replies, which hold no nil. */
+function orNull(value: number): number | null {
+  return value < 0 ? null : value;
+}
