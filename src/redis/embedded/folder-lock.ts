@@ -38,19 +38,23 @@ export async function folderLock(folder: RedisFolder, path: string): Promise<Fol
   const tools = `${path}:${SYSTEM_PATH}`;
   const flock = await findOnPath('flock', tools);
   if (flock !== undefined) {
-    return lock(
-      folder,
-      (command) => ['/bin/sh', '-c', FLOCK, 'sh', folder.lock, folder.pid, flock, ...command],
-      ['/bin/sh', '-c', FLOCK_FREE, 'sh', folder.lock, flock],
-    );
+    return lock(folder, (command) => ['/bin/sh', '-c', FLOCK, 'sh', folder.lock, folder.pid, flock, ...command], [
+      '/bin/sh',
+      '-c',
+      FLOCK_FREE,
+      'sh',
+      folder.lock,
+      flock,
+    ]);
   }
   const perl = await findOnPath('perl', tools);
   if (perl !== undefined) {
-    return lock(
-      folder,
-      (command) => [perl, '-e', PERL, folder.lock, folder.pid, ...command],
-      [perl, '-e', PERL_TAKE, folder.lock],
-    );
+    return lock(folder, (command) => [perl, '-e', PERL, folder.lock, folder.pid, ...command], [
+      perl,
+      '-e',
+      PERL_TAKE,
+      folder.lock,
+    ]);
   }
   throw new EmbeddedRedisError(
     'The embedded Redis needs `flock` (util-linux) or `perl` to lock its data folder: install one, or set `redis:` to the address of a server.',

@@ -1,0 +1,42 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { LogRung } from './embedded-options.js';
+import type { FolderLock } from './folder-lock.js';
+import type { RedisFolder } from './redis-folder.js';
+import { openSession, type ServerSession } from './server-session.js';
+import { removeSocketAlias } from './socket-alias.js';
+
+/** A connection that its owner has just closed may be listed for a moment: look this often, this far apart, before believing it. */
+const LOOKS = 5;
+const BETWEEN_LOOKS_MS = 40;
+
+/** Ends the server unless other connections of Headgate are left. See `ServerSession` for why no one loses a server so. */
+export async function releaseServer(
+  presence: ServerSession,
+  socketPath: string,
+  folder: RedisFolder,
+  lock: FolderLock,
+  log: LogRung,
+): Promise<'stopped' | 'left running'> {
+  presence.close();
+  // A new connection: the one of the start may have been lost with a server that is long gone, or replaced.
+  const session = await openSession(socketPath, folder);
+  if (session === undefined) return 'stopped';
+  try {
+    await session.announceLeaving();
+    let others = await session.otherHeadgates();
+    for (let look = 1; others > 0 && look < LOOKS; look++) {
+      await delay(BETWEEN_LOOKS_MS);
+      others = await session.otherHeadgates();
+    }
+    if (others > 0 || !(await session.shutdown())) {
+      log('left running', { pid: session.pid, otherConnections: others, dataDir: folder.dataDir });
+      return 'left running';
+    }
+    while (await lock.isHeld()) await delay(5);
+    await removeSocketAlias(folder);
+    log('stopped', { pid: session.pid, dataDir: folder.dataDir });
+    return 'stopped';
+  } finally {
+    session.close();
+  }
+}
