@@ -107,7 +107,7 @@ local function store(job)
   end
   if job.start_by then
     call('ZADD', key_expire, num(job.start_by), tenant .. ' ' .. job.id)
-    extra[#extra + 1], extra[#extra + 2] = 'hg:s', num(job.start_by)
+    extra[#extra + 1], extra[#extra + 2] = 'hg:s', job.start_by_text
   end
   if job.request ~= '' then extra[#extra + 1], extra[#extra + 2] = 'hg:r', job.request end
   call('HSET', b.prefix .. job.id, unpack(extra))
@@ -120,7 +120,7 @@ local function read_job(at)
   return {
     id = ARGV[at], name = ARGV[at + 1], priority = tonumber(ARGV[at + 2]), delay = tonumber(ARGV[at + 3]),
     cost = tonumber(ARGV[at + 4]), data = ARGV[at + 5], opts = ARGV[at + 6], idem = ARGV[at + 7],
-    digest = ARGV[at + 8], start_by = start_by and us_of_unix_ms(start_by) + ty.offset, request = ARGV[at + 10],
+    digest = ARGV[at + 8], start_by = start_by and us_of_unix_ms(start_by) + ty.offset, start_by_text = ARGV[at + 9], request = ARGV[at + 10],
     bytes = #ARGV[at + 5],
   }
 end

@@ -29,10 +29,12 @@ local function join_ahead(ahead, priority, cost)
   ahead.jobs[priority] = ahead.jobs[priority] + 1
 end
 
--- µs until a job behind `cost` units and `jobs` jobs of this bucket starts.
+-- µs until a job behind `cost` units and `jobs` jobs of this bucket starts. A backlogged bucket whose head is late by no
+-- more than the slack keeps its place in the ideal schedule, so that lateness does not move the jobs behind.
 local function wait_behind(b, cost, jobs)
-  local by_cost = math.max(b.tat, now) - (b.burst - 1) * b.T + cost * b.T
-  local by_jobs = math.max(b.jtat, now) + jobs * b.jT
+  local floor = b.waiting > 0 and now - b.slack or now
+  local by_cost = math.max(b.tat, floor) - (b.burst - 1) * b.T + cost * b.T
+  local by_jobs = math.max(b.jtat, floor) + jobs * b.jT
   return math.max(now, by_cost, by_jobs) - now
 end
 

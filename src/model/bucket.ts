@@ -72,12 +72,17 @@ function rescale(tatUs: number, fromUs: number, toUs: number, nowUs: number): nu
 export interface Ahead {
   readonly cost: number;
   readonly jobs: number;
+  /** Whether anything waits in the bucket, before the job or behind it. */
+  readonly backlogged: boolean;
 }
 
-/** When a job behind `ahead` starts, if a slot is free whenever its bucket may start one. */
+/**
+ * When a job behind `ahead` starts, if a slot is free whenever its bucket may start one. A backlogged bucket whose head is
+ * late by no more than the slack keeps its place in the ideal schedule, so that lateness does not move the jobs behind.
+ */
 export function etaUs(state: BucketState, pace: Pace, ahead: Ahead, nowUs: number): number {
-  const byCostUs =
-    Math.max(state.tatUs, nowUs) - (pace.burst - 1) * pace.emissionUs + ahead.cost * pace.emissionUs;
-  const byJobsUs = Math.max(state.jobTatUs, nowUs) + ahead.jobs * pace.jobEmissionUs;
+  const floorUs = ahead.backlogged ? nowUs - pace.slackUs : nowUs;
+  const byCostUs = Math.max(state.tatUs, floorUs) + (ahead.cost - (pace.burst - 1)) * pace.emissionUs;
+  const byJobsUs = Math.max(state.jobTatUs, floorUs) + ahead.jobs * pace.jobEmissionUs;
   return Math.max(nowUs, byCostUs, byJobsUs);
 }

@@ -32,6 +32,11 @@ export interface ScriptCall<Reply> {
   readonly argv: readonly Argument[];
 }
 
+/** Gives scripts to Redis ahead of their first call, which would otherwise be the slow one. */
+export async function loadScripts(redis: Redis, scripts: Iterable<Script<unknown>>): Promise<void> {
+  await Promise.all(Array.from(scripts, ({ source }) => redis.script('LOAD', source.text)));
+}
+
 /** Runs a script by its hash, or by its text where Redis does not know it (after a restart, a failover or a flush). */
 export async function runScript<Reply>(redis: Redis, call: ScriptCall<Reply>): Promise<Reply> {
   const { source, parse } = call.script;

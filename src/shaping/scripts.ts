@@ -63,6 +63,7 @@ export const scripts = {
     const [lost, asked] = asList(reply);
     return { lostTokens: asTexts(lost), cancelRequestedIds: asTexts(asked) };
   }),
+  progress: describeScript('progress', ['token', 'progress'], (reply) => asInteger(reply) === 1),
   recover: describeScript(
     'recover',
     ['now', 'cursor', 'count', 'max_stalled', 'keep_age', 'keep_count'],

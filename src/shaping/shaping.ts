@@ -15,8 +15,6 @@ export interface BucketView {
   readonly waitingBytes: number;
   /** Milliseconds until the bucket may start its next job; `null` when nothing waits or it is paused. */
   readonly nextStartMs: number | null;
-  /** Cost units started since the bucket was last idle. */
-  readonly servedCost: number;
 }
 
 /** A job type as a whole, read-only. */

@@ -1,0 +1,16 @@
+--[[
+  progress: store how far a running job is.
+
+  ARGV
+    token        under which the job was dispatched
+    progress     JSON
+  Returns 1, or 0 when the job is no longer this worker's.
+]]
+--- @include "lib/shard"
+--- @bull updateProgress
+
+local held = call('HGET', key_running, ARGV[1])
+if not held then return 0 end
+local tenant, id = string.match(held, '^(%S+) (%S+)$')
+bull_updateProgress({ tag .. ':q:' .. tenant .. ':' .. id, key_events, tag .. ':meta' }, { id, ARGV[2] })
+return 1

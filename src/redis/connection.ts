@@ -1,0 +1,118 @@
+import { EventEmitter, once } from 'node:events';
+import { Redis, type RedisOptions } from 'ioredis';
+import { isPassing, RedisUnavailable } from './outage.js';
+
+/** Where a Redis is: a URL (`redis://`, `rediss://`) or a unix socket. */
+export type RedisTarget = { readonly url: string } | { readonly socketPath: string };
+
+export interface ConnectionOptions {
+  /** Shown in CLIENT LIST as `headgate:<name>`. */
+  readonly name: string;
+  /** A command that was not answered by then counts as not answered, in milliseconds. */
+  readonly deadlineMs: number;
+  /** Told once when Redis goes away and once when it is back. */
+  readonly onState?: (state: 'up' | 'down', detail: string) => void;
+}
+
+const FIRST_RETRY_MS = 50;
+const LAST_RETRY_MS = 1000;
+
+/**
+ * A connection to Redis that never hangs: nothing is queued while Redis is away, nothing is sent twice behind the
+ * caller's back, and every command ends by the deadline. It reconnects by itself for as long as it is open.
+ *
+ * The rest of the project gets its Redis from here and never opens one itself.
+ */
+export function openConnection(target: RedisTarget, options: ConnectionOptions): Redis {
+  const redis = new Redis({
+    ...addressOf(target),
+    connectionName: `headgate:${options.name}`,
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: options.deadlineMs,
+    connectTimeout: options.deadlineMs,
+    retryStrategy: (attempt) => Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempt, 6)) * (0.75 + Math.random() / 2),
+  });
+  reportState(redis, options.onState);
+  // A first attempt that fails is retried like any other; whoever needs Redis to be there waits with untilReady().
+  redis.connect().catch(() => undefined);
+  return redis;
+}
+
+/** Resolves when the connection is usable; at once when it is already. Rejects when `signal` is aborted first. */
+export async function untilReady(redis: Redis, signal?: AbortSignal): Promise<void> {
+  if (redis.status !== 'ready') await once(redis, 'ready', signal ? { signal } : {});
+}
+
+/** Runs `ask`, turning every sign that Redis is away into {@link RedisUnavailable}. */
+export async function orUnavailable<Reply>(ask: () => Promise<Reply>): Promise<Reply> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (isPassing(error)) throw new RedisUnavailable('Redis is not available', { cause: error });
+    throw error;
+  }
+}
+
+/** Closes without waiting for a Redis that may never answer. */
+export function closeConnection(redis: Redis): void {
+  redis.disconnect(false);
+}
+
+/**
+ * Messages of any number of channels over one connection: a process has one, however many types and tenants there are.
+ * Subscriptions survive a reconnect.
+ */
+export class Subscriber {
+  readonly #redis: Redis;
+  readonly #channels = new EventEmitter().setMaxListeners(0);
+
+  constructor(redis: Redis) {
+    this.#redis = redis;
+    redis.on('message', (channel: string, message: string) => this.#channels.emit(channel, message));
+    redis.on('ready', () => this.#subscribeAll());
+  }
+
+  /** Calls `listener` for every message on `channel` from now on; returns how to stop. */
+  subscribe(channel: string, listener: (message: string) => void): () => void {
+    this.#channels.on(channel, listener);
+    this.#subscribeAll();
+    return () => this.#channels.off(channel, listener);
+  }
+
+  #subscribeAll(): void {
+    const names = this.#channels.eventNames().map(String);
+    // A failure means that the connection is going down; the next 'ready' subscribes again.
+    if (this.#redis.status === 'ready' && names.length > 0) this.#redis.subscribe(...names).catch(() => undefined);
+  }
+}
+
+function addressOf(target: RedisTarget): RedisOptions {
+  if ('socketPath' in target) return { path: target.socketPath };
+  const url = new URL(target.url);
+  return {
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(url.port || 6379),
+    ...(url.username && { username: decodeURIComponent(url.username) }),
+    ...(url.password && { password: decodeURIComponent(url.password) }),
+    ...(url.pathname.length > 1 && { db: Number(url.pathname.slice(1)) }),
+    ...(url.protocol === 'rediss:' && { tls: { servername: url.hostname } }),
+  };
+}
+
+function reportState(redis: Redis, onState: ConnectionOptions['onState']): void {
+  let state: 'up' | 'down' | undefined;
+  let lastError = 'connection closed';
+  const change = (to: 'up' | 'down', detail: string): void => {
+    if (state !== to) onState?.(to, detail);
+    state = to;
+  };
+  redis.on('error', (error: Error) => {
+    lastError = error.message || String(error);
+    if (redis.status !== 'ready') change('down', lastError);
+  });
+  redis.on('ready', () => change('up', ''));
+  redis.on('close', () => change('down', lastError));
+}

@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import type { Admission, Cancellation, JobPage, JobView, NewJob } from '../model/verdict.js';
+import { orUnavailable } from '../redis/connection.js';
+import { encodeTenant, scheduleKeys, scriptKeys, shardTag } from '../redis/keys.js';
+import { type Argument, runScript, type Script } from '../redis/script.js';
+import { admissionOf } from './admission.js';
+import { parseJobId } from './job-id.js';
+import { jobViewOf } from './job-view.js';
+import { packOptions } from './job-options.js';
+import { profileText } from './profile-text.js';
+import { scripts } from './scripts.js';
+import { type Settings, typeSettings } from './settings.js';
+import type { BucketView, DoorAnswer, JobFilter, Shaping, TypeView } from './shaping.js';
+
+/** Jobs that a read looks at, at most, where costs differ, and entries that a page looks at. */
+const SCAN_LIMIT = 1000;
+
+/** {@link Shaping} on Redis. The connection is the caller's to close. */
+export class RedisShaping implements Shaping {
+  readonly #redis: Redis;
+  readonly #settings: Settings;
+
+  constructor(redis: Redis, settings: Settings) {
+    this.#redis = redis;
+    this.#settings = settings;
+  }
+
+  async admit(type: string, tenant: string, jobs: readonly NewJob[]): Promise<DoorAnswer> {
+    const { attempts, slackUs, keepResults } = typeSettings(this.#settings, type);
+    const profile = profileText(this.#settings.profile(type, tenant), slackUs);
+    const reply = await this.#run(scripts.admit, type, [
+      '',
+      encodeTenant(tenant),
+      profile,
+      keepResults.ageMs,
+      keepResults.count,
+      ...jobs.flatMap((job) => jobArguments(type, job, attempts)),
+    ]);
+    const admissions: Admission[] = [];
+    for (const verdict of reply.verdicts) {
+      const replayed = verdict.kind === 'replayed' ? await this.job(tenant, verdict.id) : undefined;
+      admissions.push(admissionOf(verdict, reply.unixMs, replayed));
+    }
+    return { admissions, depth: reply.depth, freePlaces: reply.freePlaces };
+  }
+
+  async job(tenant: string, id: string): Promise<JobView | undefined> {
+    const home = parseJobId(id);
+    if (!home || !this.#settings.type(home.type)) return undefined;
+    const found = await this.#run(scripts.read, home.type, ['', encodeTenant(tenant), id, SCAN_LIMIT]);
+    return found && jobViewOf(home.type, tenant, id, found);
+  }
+
+  async jobs(filter: JobFilter): Promise<JobPage> {
+    const [afterScore = '', afterId = ''] = (filter.cursor ?? '').split('~');
+    const page = await this.#run(scripts.page, filter.type, [
+      encodeTenant(filter.tenant),
+      filter.state,
+      afterScore,
+      afterId,
+      filter.limit,
+      SCAN_LIMIT,
+    ]);
+    const jobs = await Promise.all(page.ids.map((id) => this.job(filter.tenant, id)));
+    return {
+      jobs: jobs.filter((job) => job !== undefined),
+      ...(page.more && { cursor: `${page.afterScore}~${page.afterId}` }),
+    };
+  }
+
+  async cancel(tenant: string, id: string): Promise<Cancellation> {
+    const home = parseJobId(id);
+    const settings = home && this.#settings.type(home.type);
+    if (!settings) return 'not_found';
+    const { ageMs, count } = settings.keepResults;
+    return this.#run(scripts.cancel, home.type, ['', encodeTenant(tenant), id, ageMs, count]);
+  }
+
+  async bucket(type: string, tenant: string): Promise<BucketView> {
+    const { nextStartUs, ...state } = await this.#run(scripts.inspect, type, ['', encodeTenant(tenant)]);
+    return {
+      type,
+      tenant,
+      profile: this.#settings.profile(type, tenant),
+      ...state,
+      nextStartMs: nextStartUs === null ? null : Math.ceil(nextStartUs / 1000),
+    };
+  }
+
+  async type(name: string): Promise<TypeView> {
+    const { due, ready } = scheduleKeys(shardTag(name));
+    const [typeKey] = scriptKeys(shardTag(name));
+    const [waiting, startable, running] = await orUnavailable(() =>
+      Promise.all([this.#redis.zcard(due), this.#redis.zcard(ready), this.#redis.hget(typeKey, 'running')]),
+    );
+    return {
+      type: name,
+      capacity: typeSettings(this.#settings, name).capacity,
+      backloggedBuckets: waiting + startable,
+      running: Number(running ?? 0),
+    };
+  }
+
+  async ping(): Promise<void> {
+    await orUnavailable(() => this.#redis.ping());
+  }
+
+  #run<Reply>(script: Script<Reply>, type: string, argv: readonly Argument[]): Promise<Reply> {
+    return orUnavailable(() => runScript(this.#redis, { script, tag: shardTag(type), argv }));
+  }
+}
+
+/** The 11 values of one job in `admit`'s ARGV. */
+function jobArguments(type: string, job: NewJob, attempts: number): Argument[] {
+  const priority = job.priority + 1; // BullMQ serves jobs without a priority before all others: 0 … 9 become 1 … 10.
+  return [
+    job.id,
+    type,
+    priority,
+    job.delayMs,
+    job.cost,
+    job.data,
+    packOptions({ priority, delayMs: job.delayMs, attempts }),
+    job.idempotencyKey === undefined ? '' : digest(job.idempotencyKey),
+    digest(JSON.stringify([job.data, job.priority, job.delayMs, job.startByMs ?? null])),
+    job.startByMs ?? '',
+    job.requestId ?? '',
+  ];
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
+}

@@ -1,0 +1,27 @@
+import type { Capacity, Profile } from '../model/profile.js';
+
+/** What shaping must know of a job type. */
+export interface TypeSettings {
+  readonly capacity: Capacity;
+  /** The type's own slack in microseconds; the rule of the model when absent. */
+  readonly slackUs?: number;
+  /** How long results live, in milliseconds, and how many of a tenant's are kept. */
+  readonly keepResults: { readonly ageMs: number; readonly count: number };
+  /** How often a job is tried in all. */
+  readonly attempts: number;
+}
+
+/** Who is entitled to what, as the configuration and its overrides say at this moment. */
+export interface Settings {
+  /** `undefined` for a type that is not configured. */
+  type(name: string): TypeSettings | undefined;
+  typeNames(): readonly string[];
+  profile(type: string, tenant: string): Profile;
+}
+
+/** Settings of a type that is known to be configured. */
+export function typeSettings(settings: Settings, type: string): TypeSettings {
+  const found = settings.type(type);
+  if (!found) throw new Error(`type "${type}" is not configured`);
+  return found;
+}

@@ -1,0 +1,127 @@
+import type { Redis } from 'ioredis';
+import { finite } from './profile-text.js';
+import { emissionUs, slackUs } from '../model/profile.js';
+import { type ShardTag, shardTag } from '../redis/keys.js';
+import { type Argument, runScript, type Script } from '../redis/script.js';
+import { type Dispatched, scripts } from './scripts.js';
+import type { TypeSettings } from './settings.js';
+
+/** Version of what stands in Redis. Another version is refused at start. */
+export const STORED_FORMAT = 1;
+
+/** Buckets ripened, jobs promoted and jobs expired by one call, at most. */
+const STEP_LIMIT = 32;
+const RECOVER_PAGE = 200;
+const SWEEP_TENANTS = 100;
+const SWEEP_JOBS = 200;
+
+/** The data in Redis was written by another version of Headgate. */
+export class OtherFormat extends Error {
+  override readonly name = 'OtherFormat';
+}
+
+/** What one run of a job came to. Delays in milliseconds. */
+export type Outcome =
+  | { readonly kind: 'completed'; readonly value: string }
+  | { readonly kind: 'failed' | 'cancelled' | 'return'; readonly value: string }
+  | { readonly kind: 'retry'; readonly value: string; readonly delayMs: number; readonly front: boolean };
+
+/** A job that this worker holds. */
+export interface Held {
+  readonly token: string;
+  /** Percent-encoded, as dispatch gave it. */
+  readonly tenant: string;
+  readonly id: string;
+}
+
+/**
+ * Where a pool gets the jobs of one type from and where it brings them back. Every method is one script on Redis, and
+ * may be repeated with the same arguments after an error: the second call answers what the first one did.
+ */
+export class WorkSource {
+  readonly type: string;
+  readonly tag: ShardTag;
+  readonly #redis: Redis;
+  readonly #settings: TypeSettings;
+  readonly #worker: string;
+  readonly #lockMs: number;
+
+  constructor(redis: Redis, type: string, settings: TypeSettings, options: { worker: string; lockMs: number }) {
+    this.#redis = redis;
+    this.type = type;
+    this.tag = shardTag(type);
+    this.#settings = settings;
+    this.#worker = options.worker;
+    this.#lockMs = options.lockMs;
+  }
+
+  /** Tells Redis the type's capacity. Throws {@link OtherFormat} when the data is of another version. */
+  async configure(): Promise<void> {
+    const { capacity, slackUs: stated } = this.#settings;
+    const perUnitUs = emissionUs(capacity.ratePerSecond);
+    const slack = slackUs(perUnitUs, stated);
+    const argv = ['', STORED_FORMAT, perUnitUs, capacity.burst, finite(capacity.concurrency), slack];
+    const reply = await this.#run(scripts.configure, argv);
+    if (reply.kind === 'ok') return;
+    throw new OtherFormat(
+      `the data of type "${this.type}" in Redis has format ${reply.format}; this version reads format ${STORED_FORMAT}`,
+    );
+  }
+
+  /** Takes the fairest ready job of any tenant, under a token that is new to every dispatch. */
+  dispatch(token: string): Promise<Dispatched> {
+    return this.#run(scripts.dispatch, ['', token, this.#lockMs, this.#worker, STEP_LIMIT, ...this.#keep()]);
+  }
+
+  /** Ends the run of a job and, when `nextToken` is given, takes the next one. */
+  settle(
+    held: Held,
+    outcome: Outcome,
+    nextToken?: string,
+  ): Promise<{ readonly verdict: 'settled' | 'lost'; readonly next: Dispatched }> {
+    const { delayMs, front } = outcome.kind === 'retry' ? outcome : { delayMs: 0, front: false };
+    return this.#run(scripts.settle, [
+      ...['', held.token, held.tenant, held.id, outcome.kind, outcome.value, delayMs, front ? '1' : '0'],
+      ...[this.#settings.attempts, ...this.#keep(), nextToken ?? '', this.#lockMs, this.#worker, STEP_LIMIT],
+    ]);
+  }
+
+  /** Keeps the locks of what runs; tells which runs are lost and which jobs are asked to stop. */
+  renew(tokens: readonly string[]): Promise<{ lostTokens: string[]; cancelRequestedIds: string[] }> {
+    return this.#run(scripts.renew, [this.#lockMs, ...tokens]);
+  }
+
+  /** Stores how far a job is, JSON. False when it is no longer this worker's. */
+  progress(token: string, json: string): Promise<boolean> {
+    return this.#run(scripts.progress, [token, json]);
+  }
+
+  /** Takes back what dead workers were running. Ids of jobs that wait again and of jobs that ended. */
+  async recover(maxStalled: number): Promise<{ returnedIds: string[]; endedIds: string[] }> {
+    const returnedIds: string[] = [];
+    const endedIds: string[] = [];
+    let cursor = '0';
+    do {
+      const page = await this.#run(scripts.recover, ['', cursor, RECOVER_PAGE, maxStalled, ...this.#keep()]);
+      returnedIds.push(...page.returnedIds);
+      endedIds.push(...page.endedIds);
+      cursor = page.cursor;
+    } while (cursor !== '0');
+    return { returnedIds, endedIds };
+  }
+
+  /** Removes results whose time is over. True when there was more than one call does. */
+  async sweep(): Promise<boolean> {
+    const argv = ['', SWEEP_TENANTS, SWEEP_JOBS, this.#settings.keepResults.ageMs];
+    const { tenants, jobs } = await this.#run(scripts.sweep, argv);
+    return tenants === SWEEP_TENANTS || jobs >= SWEEP_JOBS;
+  }
+
+  #keep(): [ageMs: number, count: number] {
+    return [this.#settings.keepResults.ageMs, this.#settings.keepResults.count];
+  }
+
+  #run<Reply>(script: Script<Reply>, argv: readonly Argument[]): Promise<Reply> {
+    return runScript(this.#redis, { script, tag: this.tag, argv });
+  }
+}

@@ -1,0 +1,135 @@
+import { EventEmitter } from 'node:events';
+import type { Redis } from 'ioredis';
+import type { Subscriber } from '../src/redis/connection.js';
+import { wakeChannel } from '../src/redis/keys.js';
+import { isPassing } from '../src/redis/outage.js';
+import { loadScripts } from '../src/redis/script.js';
+import { scripts } from '../src/shaping/scripts.js';
+import { type Agent, makeAgent } from './agent.js';
+import type { RunJob } from './run.js';
+import type { EndedRun, Runner } from './runner.js';
+
+export interface PoolOptions {
+  /** How long a lock lasts, in milliseconds; it is renewed three times within that. */
+  readonly lockMs: number;
+  /** How often dead workers' jobs are looked for, in milliseconds. */
+  readonly stalledIntervalMs: number;
+  /** How often a job may stall before it fails. */
+  readonly maxStalled: number;
+}
+
+interface PoolEvents {
+  active: [job: RunJob];
+  completed: [run: EndedRun];
+  failed: [run: EndedRun];
+  /** Retried, returned or lost: the job has not ended. */
+  released: [run: EndedRun];
+  stalled: [ids: readonly string[]];
+  error: [error: unknown];
+}
+
+const SWEEP_EVERY_MS = 5000;
+
+/**
+ * Serves any number of types and tenants over two connections: one for commands, one for wake-ups. Each type has its own
+ * slots, so types never delay each other.
+ *
+ * It owns its agents and listeners; the connections and the handlers are the caller's to close.
+ */
+export class Pool extends EventEmitter<PoolEvents> {
+  readonly #redis: Redis;
+  readonly #subscriber: Subscriber;
+  readonly #runners: readonly Runner[];
+  readonly #agents: readonly Agent[];
+  readonly #unsubscribe: (() => void)[] = [];
+  readonly #onReady = (): void => void this.#begin();
+
+  constructor(redis: Redis, subscriber: Subscriber, runners: readonly Runner[], options: PoolOptions) {
+    super();
+    this.#redis = redis;
+    this.#subscriber = subscriber;
+    this.#runners = runners;
+    this.#agents = this.#makeAgents(options);
+    for (const runner of runners) this.#forward(runner);
+  }
+
+  /** Jobs under way, over all types. */
+  get running(): number {
+    return this.#runners.reduce((sum, runner) => sum + runner.running, 0);
+  }
+
+  /** Begins to take jobs, now and whenever Redis comes back. */
+  async start(): Promise<void> {
+    for (const runner of this.#runners) {
+      this.#unsubscribe.push(
+        this.#subscriber.subscribe(wakeChannel(runner.source.tag), (message) => this.#heard(runner, message)),
+      );
+    }
+    this.#redis.on('ready', this.#onReady);
+    for (const agent of this.#agents) agent.start();
+    if (this.#redis.status === 'ready') await this.#begin();
+  }
+
+  /** Takes nothing more; resolves when what runs has ended, or was handed back after `graceMs`. */
+  async stop(graceMs: number): Promise<void> {
+    this.#redis.off('ready', this.#onReady);
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
+    await Promise.all(this.#runners.map((runner) => runner.stop(graceMs)));
+    await Promise.all(this.#agents.map((agent) => agent.stop()));
+  }
+
+  async #begin(): Promise<void> {
+    await loadScripts(this.#redis, Object.values(scripts)).catch(() => undefined); // They load by themselves otherwise.
+    for (const runner of this.#runners) {
+      try {
+        await runner.source.configure();
+        runner.wake();
+      } catch (error) {
+        if (!isPassing(error)) this.emit('error', error);
+      }
+    }
+  }
+
+  #heard(runner: Runner, message: string): void {
+    const [verb, id] = message.split(' ');
+    if (verb === 'cancel' && id !== undefined) runner.cancel(id);
+    else runner.wake();
+  }
+
+  #forward(runner: Runner): void {
+    runner.on('active', (job) => this.emit('active', job));
+    runner.on('error', (error) => this.emit('error', error));
+    runner.on('ended', (run) => {
+      if (run.verdict === 'lost') this.emit('released', run);
+      else if (run.outcome.kind === 'completed') this.emit('completed', run);
+      else if (run.outcome.kind === 'failed' || run.outcome.kind === 'cancelled') this.emit('failed', run);
+      else this.emit('released', run);
+    });
+  }
+
+  #makeAgents({ lockMs, stalledIntervalMs, maxStalled }: PoolOptions): Agent[] {
+    const onError = (error: unknown): boolean => this.emit('error', error);
+    return this.#runners.flatMap((runner) => [
+      makeAgent(() => keepLocks(runner), { everyMs: lockMs / 3, onError }),
+      makeAgent(() => this.#recover(runner, maxStalled), { everyMs: stalledIntervalMs, onError }),
+      makeAgent(() => sweepAll(runner), { everyMs: SWEEP_EVERY_MS, onError }),
+    ]);
+  }
+
+  async #recover(runner: Runner, maxStalled: number): Promise<void> {
+    const { returnedIds, endedIds } = await runner.source.recover(maxStalled);
+    if (returnedIds.length + endedIds.length > 0) this.emit('stalled', [...returnedIds, ...endedIds]);
+  }
+}
+
+async function keepLocks(runner: Runner): Promise<void> {
+  const { tokens } = runner;
+  if (tokens.length === 0) return;
+  const { lostTokens, cancelRequestedIds } = await runner.source.renew(tokens);
+  for (const token of lostTokens) runner.lose(token);
+  for (const id of cancelRequestedIds) runner.cancel(id);
+}
+
+async function sweepAll(runner: Runner): Promise<void> {
+  while (await runner.source.sweep());
+}

@@ -1,0 +1,204 @@
+import { randomUUID } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
+import { decodeTenant } from '../src/redis/keys.js';
+import type { Dispatched } from '../src/shaping/scripts.js';
+import type { Held, Outcome, WorkSource } from '../src/shaping/work-source.js';
+import type { HandlerLog } from './handler.js';
+import { throughPassingErrors } from './passing.js';
+import { Run, type RunJob, type RunPlan } from './run.js';
+
+type DispatchedJob = Dispatched & { kind: 'job' };
+
+/** One run that ended, for logs and metrics. Durations in milliseconds. */
+export interface EndedRun {
+  readonly job: RunJob;
+  readonly outcome: Outcome;
+  /** `lost`: another worker took the job over, or nobody answered before the worker had to leave. */
+  readonly verdict: 'settled' | 'lost';
+  readonly waitMs: number;
+  readonly runMs: number;
+}
+
+interface RunnerEvents {
+  active: [job: RunJob];
+  ended: [run: EndedRun];
+  error: [error: unknown];
+  /** The last job under way here has ended. */
+  idle: [];
+}
+
+/** For a job that was dispatched while this worker was told to stop: it never began. */
+const HANDED_BACK: Outcome = { kind: 'return', value: 'the worker was shutting down' };
+
+/** However quiet it is, a runner asks again after this long: a wake-up may get lost. */
+const FALLBACK_MS = 5000;
+
+/**
+ * The slots of one type in one process. States: idle (waiting for a wake-up, the next due bucket or the fallback),
+ * fetching (one dispatch at a time, until all slots are taken or nothing may start), stopping (nothing is taken).
+ *
+ * Invariants: at most one dispatch without a job is under way; `free + running = slots`; a slot that settles a job asks
+ * for the next one in the same script, so a busy system needs no wake-ups at all. A crash leaves what ran to the
+ * recoverer of any worker.
+ */
+export class Runner extends EventEmitter<RunnerEvents> {
+  readonly source: WorkSource;
+  readonly #plan: RunPlan;
+  readonly #log: HandlerLog;
+  readonly #slots: number;
+  readonly #running = new Map<string, { run: Run; held: Held }>();
+  readonly #leave = new AbortController();
+  #stopping = false;
+  #fetching: Promise<void> | undefined;
+  #fetchAgain = false;
+  #timer: NodeJS.Timeout | undefined;
+  #timerAt = Infinity;
+
+  constructor(source: WorkSource, slots: number, plan: RunPlan, log: HandlerLog) {
+    super();
+    this.source = source;
+    this.#slots = slots;
+    this.#plan = plan;
+    this.#log = log;
+  }
+
+  /** Jobs under way here. */
+  get running(): number {
+    return this.#running.size;
+  }
+
+  /** Tokens under which the jobs here were dispatched. */
+  get tokens(): string[] {
+    return [...this.#running.keys()];
+  }
+
+  /** Something may be ready: look now, or as soon as the look under way is over. */
+  wake(): void {
+    if (this.#stopping) return;
+    if (this.#fetching) this.#fetchAgain = true;
+    else this.#fetching = this.#fetch();
+  }
+
+  /** Asks the run of job `id` to stop, if it is here. */
+  cancel(id: string): void {
+    for (const { run, held } of this.#running.values()) if (held.id === id) run.stop('cancelled');
+  }
+
+  /** The lock of this run is gone: its result will not count. */
+  lose(token: string): void {
+    this.#running.get(token)?.run.stop('lock lost');
+  }
+
+  /**
+   * Takes nothing more and resolves when what runs has ended. What still runs after `graceMs` is asked to stop and goes
+   * back to the front of its bucket without using an attempt.
+   */
+  async stop(graceMs: number): Promise<void> {
+    this.#stopping = true;
+    clearTimeout(this.#timer);
+    const askAll = setTimeout(() => {
+      for (const { run } of this.#running.values()) run.stop('shutdown');
+    }, graceMs);
+    // Redis may never answer: what could not be brought back by then is left to the recoverer.
+    const leave = setTimeout(() => this.#leave.abort(), graceMs + 2 * this.#plan.abandonAfterMs);
+    await this.#fetching;
+    if (this.#running.size > 0) await once(this, 'idle');
+    clearTimeout(askAll);
+    clearTimeout(leave);
+  }
+
+  async #fetch(): Promise<void> {
+    do {
+      this.#fetchAgain = false;
+      try {
+        await this.#fill();
+      } catch (error) {
+        if (!this.#stopping) this.emit('error', error);
+        this.#waitFor(FALLBACK_MS * 1000);
+      }
+    } while (this.#fetchAgain && !this.#stopping);
+    this.#fetching = undefined;
+  }
+
+  /** Takes jobs until all slots are taken or nothing may start. */
+  async #fill(): Promise<void> {
+    while (!this.#stopping && this.#running.size < this.#slots) {
+      const token = randomUUID();
+      const found = await throughPassingErrors(() => this.source.dispatch(token), this.#leave.signal);
+      if (found.kind === 'nothing') return this.#waitFor(found.waitUs);
+      void this.#work(token, found);
+    }
+  }
+
+  #waitFor(waitUs: number | null): void {
+    if (this.#stopping) return;
+    // A timer of Node may fire up to a millisecond early, and an early look finds nothing.
+    const waitMs = waitUs === null ? FALLBACK_MS : Math.min(FALLBACK_MS, Math.ceil(waitUs / 1000));
+    const at = performance.now() + waitMs;
+    if (at >= this.#timerAt) return;
+    clearTimeout(this.#timer);
+    this.#timerAt = at;
+    this.#timer = setTimeout(() => {
+      this.#timerAt = Infinity;
+      this.wake();
+    }, waitMs);
+  }
+
+  /** Keeps one slot busy: runs a job, settles it, goes on with what the settle handed out. */
+  async #work(firstToken: string, first: DispatchedJob): Promise<void> {
+    let token = firstToken;
+    for (let job: DispatchedJob | undefined = first; job; ) {
+      const held: Held = { token, tenant: job.tenant, id: job.id };
+      const run = new Run(runJobOf(this.source.type, job), job.fields.get('data') ?? '', this.#plan);
+      this.#running.set(token, { run, held });
+      const startedAt = performance.now();
+      const outcome = this.#stopping ? HANDED_BACK : await this.#run(run, held);
+      const runMs = performance.now() - startedAt;
+      token = randomUUID();
+      const settled = await this.#settle(held, outcome, token);
+      this.#running.delete(held.token);
+      this.emit('ended', { job: run.job, outcome, verdict: settled.verdict, waitMs: waitOf(job), runMs });
+      job = settled.next.kind === 'job' ? settled.next : undefined;
+      if (!job && settled.next.kind === 'nothing') this.#waitFor(settled.next.waitUs);
+    }
+    if (this.#running.size === 0) this.emit('idle');
+  }
+
+  #run(run: Run, held: Held): Promise<Outcome> {
+    this.emit('active', run.job);
+    return run.outcome({ log: this.#log, progress: (value) => this.#progress(held, value) });
+  }
+
+  async #settle(held: Held, outcome: Outcome, nextToken: string) {
+    try {
+      return await throughPassingErrors(
+        () => this.source.settle(held, outcome, this.#stopping ? undefined : nextToken),
+        this.#leave.signal,
+      );
+    } catch (error) {
+      this.emit('error', error);
+      return { verdict: 'lost', next: { kind: 'nothing', waitUs: 0 } } as const;
+    }
+  }
+
+  async #progress(held: Held, value: unknown): Promise<void> {
+    await this.source.progress(held.token, JSON.stringify(value ?? null));
+  }
+}
+
+function runJobOf(type: string, job: DispatchedJob): RunJob {
+  const requestId = job.fields.get('hg:r');
+  return {
+    id: job.id,
+    type,
+    tenant: decodeTenant(job.tenant),
+    attempt: Number(job.fields.get('atm') ?? 0) + 1,
+    cost: Number(job.fields.get('hg:c') ?? 1),
+    ...(requestId !== undefined && { requestId }),
+  };
+}
+
+/** From the admission (or from falling due) to this start, by the clock of Redis. */
+function waitOf(job: DispatchedJob): number {
+  return Number(job.fields.get('processedOn')) - Number(job.fields.get('timestamp'));
+}
