@@ -27,10 +27,10 @@ export class ConfigError extends Error {
 /** `headgate.yaml:12:9 tiers.free.rate: expected …`; a problem outside the file has no position and does not name it. */
 export function formatProblem(file: string, { path, message, line, column }: ConfigProblem): string {
   const place = line === undefined ? (path === '' ? file : '') : `${file}:${line}:${column ?? 1}`;
-  return [place, path].filter((part) => part !== '').join(' ') + `: ${message}`;
+  return `${[place, path].filter((part) => part !== '').join(' ')}: ${message}`;
 }
 
-/** A path as text; what is not a plain name is quoted, so that two different paths never look the same. */
+/** A path as text, for people: what is not a plain name is quoted, and cut where it is long. */
 export function formatPath(path: Path): string {
   let text = '';
   for (const step of path) {

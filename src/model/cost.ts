@@ -71,7 +71,11 @@ function bounded(rule: { min: number; max: number }, field: string, stated: unkn
   }
   if (stated > rule.max) {
     return {
-      problem: { field, message: `${stated} is more than the ${rule.max} that one job may cost`, code: 'cost_exceeds_max' },
+      problem: {
+        field,
+        message: `${stated} is more than the ${rule.max} that one job may cost`,
+        code: 'cost_exceeds_max',
+      },
     };
   }
   return { cost: Math.max(stated, rule.min) };

@@ -1,0 +1,109 @@
+import type { CostRule } from '../model/cost.js';
+import type { Profile } from '../model/profile.js';
+import type { Config, ProfileOverride, TenantConfig, TierConfig, TypeConfig } from './config.js';
+import type { ConfigFields, TenantFields, TierFields } from './config-schema.js';
+import type { StatedProfile } from './profile-schema.js';
+import type { TypeFields } from './type-schema.js';
+
+/** What does not come from the fields of the file. */
+export interface Surroundings extends Pick<Config, 'file' | 'dataDir' | 'redis' | 'listen'> {
+  readonly adminKeys: readonly string[];
+  /** JSON Schemas of payloads, by type. */
+  readonly dataSchemas: ReadonlyMap<string, object>;
+}
+
+/** The configuration in the program's words, from fields that were read and found to agree. */
+export function buildConfig(fields: ConfigFields, { adminKeys, dataSchemas, ...rest }: Surroundings): Config {
+  const tiers = mapEntries(fields.tiers, tierConfig);
+  if (!tiers.has(fields.defaultTier))
+    tiers.set(fields.defaultTier, { name: fields.defaultTier, stated: {}, allow: null });
+  return {
+    ...rest,
+    durability: fields.durability,
+    admin: { keys: adminKeys },
+    types: mapEntries(fields.types, (name, type) => typeConfig(name, type, dataSchemas.get(name) ?? null)),
+    tiers,
+    defaultTier: fields.defaultTier,
+    tenants: mapEntries(fields.tenants, (id, tenant) => tenantConfig(id, tenant, fields.defaultTier)),
+    lockDurationMs: fields.lockDuration,
+    shutdownGraceMs: fields.shutdownGrace,
+    stalledIntervalMs: fields.stalledInterval,
+  };
+}
+
+/** A cost rule as the program knows it. */
+export function costRule(fields: TypeFields['cost']): CostRule {
+  if (typeof fields === 'number') return { kind: 'fixed', cost: fields };
+  if ('request' in fields) return { kind: 'request', ...fields.request, default: fields.default };
+  return { kind: 'field', ...fields };
+}
+
+/** The keys of a tenant, each once. */
+export function tenantKeys(fields: TenantFields): readonly string[] {
+  return [...new Set([...(fields.key === undefined ? [] : [fields.key]), ...(fields.keys ?? [])])];
+}
+
+function typeConfig(name: string, fields: TypeFields, dataSchema: object | null): TypeConfig {
+  return {
+    name,
+    handler: fields.handler ?? null,
+    cost: costRule(fields.cost),
+    dataSchema,
+    capacity: {
+      ratePerSecond: fields.capacity.rate,
+      burst: fields.capacity.burst,
+      concurrency: fields.capacity.concurrency,
+    },
+    timeoutMs: fields.timeout,
+    attempts: fields.attempts,
+    backoff: { type: fields.backoff.type, delayMs: fields.backoff.delay, maxMs: fields.backoff.max },
+    keepResults: { ageMs: fields.keepResults.age, count: fields.keepResults.count },
+    slackUs: fields.slack === undefined ? undefined : fields.slack * 1000,
+    maxPayloadBytes: fields.maxPayload,
+    options: fields.options,
+  };
+}
+
+function tierConfig(name: string, fields: TierFields): TierConfig {
+  return { name, stated: profileOverride(fields), allow: allowed(fields.allow) };
+}
+
+function tenantConfig(id: string, fields: TenantFields, defaultTier: string): TenantConfig {
+  return {
+    id,
+    tier: fields.tier ?? defaultTier,
+    keys: tenantKeys(fields),
+    allow: allowed(fields.allow),
+    stated: profileOverride(fields),
+    types: mapEntries(fields.types ?? new Map(), (_type, stated: StatedProfile) => profileOverride(stated)),
+  };
+}
+
+/** Names of profile fields in the file and in the program. */
+const PROFILE_FIELDS = [
+  ['rate', 'ratePerSecond'],
+  ['burst', 'burst'],
+  ['jobRate', 'jobRatePerSecond'],
+  ['depth', 'depth'],
+  ['maxBytes', 'maxBytes'],
+  ['maxWait', 'maxWaitMs'],
+  ['weight', 'weight'],
+  ['concurrency', 'concurrency'],
+] as const satisfies readonly (readonly [keyof StatedProfile, keyof Profile])[];
+
+function profileOverride(stated: StatedProfile): ProfileOverride {
+  const override: { -readonly [Field in keyof Profile]?: number } = {};
+  for (const [written, field] of PROFILE_FIELDS) {
+    const value = stated[written];
+    if (value !== undefined) override[field] = value;
+  }
+  return override;
+}
+
+function allowed(types: readonly string[] | undefined): ReadonlySet<string> | null {
+  return types === undefined ? null : new Set(types);
+}
+
+function mapEntries<V, W>(map: ReadonlyMap<string, V>, convert: (name: string, value: V) => W): Map<string, W> {
+  return new Map([...map].map(([name, value]) => [name, convert(name, value)]));
+}

@@ -1,0 +1,133 @@
+import Type from 'typebox';
+import { apiKey, KEY_FORM } from './api-key.js';
+import { choice, entriesOf, quantity, text } from './field.js';
+import { LISTEN_FORM, type ListenAddress, listenAddress } from './listen-address.js';
+import { nameFault, tenantIdFault } from './names.js';
+import { profileFields } from './profile-schema.js';
+import { REDIS_FORMS, type RedisAddress, redisAddress } from './redis-address.js';
+import { TypeFields } from './type-schema.js';
+
+const HOUR_MS = 3_600_000;
+const NULL_IN_TENANT = 'null clears an override through the API; in the file, leave the field out';
+
+const key = (description: string) =>
+  text<string>({
+    decode: (written, { variables }) => apiKey(written, variables),
+    expected: KEY_FORM,
+    written: 'API key, or `env:NAME`',
+    secret: true,
+    description,
+  });
+
+const name = (description: string, defaultName?: string) =>
+  text<string>({
+    decode: (written) => {
+      const fault = nameFault(written);
+      return fault === undefined ? { value: written } : { fault };
+    },
+    expected: 'a name',
+    written: 'name',
+    default: defaultName,
+    defaultText: defaultName,
+    description,
+  });
+
+const allow = Type.Optional(
+  Type.Array(name('A type.'), {
+    description: 'Types that may be used; all of them unless stated. Others are answered 403.',
+  }),
+);
+
+export const TierFields = Type.Object({ ...profileFields(), allow });
+export type TierFields = Type.Static<typeof TierFields>;
+
+export const TenantFields = Type.Object({
+  tier: Type.Optional(name('The tier whose profile the tenant has; `defaultTier` unless stated.')),
+  key: Type.Optional(key('The API key that proves the tenant; valid only while it stands here.')),
+  keys: Type.Optional(Type.Array(key('An API key.'), { description: 'Several keys, in place of `key`.' })),
+  allow,
+  ...profileFields(NULL_IN_TENANT),
+  types: Type.Optional(
+    entriesOf(Type.Object(profileFields(NULL_IN_TENANT)), {
+      nameFault,
+      mandatory: false,
+      description: 'Profile fields that hold for one type only, by name of the type.',
+    }),
+  ),
+});
+export type TenantFields = Type.Static<typeof TenantFields>;
+
+/** The configuration file: the one place that knows its fields, their units, ranges, defaults and meaning. */
+export const ConfigFields = Type.Object({
+  redis: text<RedisAddress>({
+    decode: (written, { folder, variables }) => {
+      const name = /^env:([A-Za-z_][A-Za-z0-9_]*)$/.exec(written)?.[1];
+      if (name === undefined) return redisAddress(written, folder);
+      const value = variables[name];
+      return value ? redisAddress(value, folder) : { fault: `the environment variable ${name} is not set` };
+    },
+    expected: REDIS_FORMS,
+    written: 'address',
+    default: { kind: 'embedded' },
+    defaultText: 'embedded',
+    secret: true,
+    description:
+      'The Redis to use: `embedded`, `redis://…`, `rediss://…`, the path of a unix socket, or `env:NAME`; `REDIS_URL` wins over `embedded`.',
+  }),
+  listen: text<ListenAddress>({
+    decode: listenAddress,
+    expected: LISTEN_FORM,
+    written: 'HOST:PORT',
+    default: { host: '127.0.0.1', port: 8080 },
+    defaultText: '127.0.0.1:8080',
+    description: 'Where the API listens; port 0 is any free one.',
+  }),
+  durability: choice(['everysec', 'always'], {
+    default: 'everysec',
+    description: 'How often the embedded Redis writes to disk: once a second, or before every answer.',
+  }),
+  lockDuration: quantity('duration', {
+    least: 500,
+    most: HOUR_MS,
+    default: 30_000,
+    description: 'How long a running job stays locked without a sign of its worker.',
+  }),
+  stalledInterval: quantity('duration', {
+    least: 100,
+    most: HOUR_MS,
+    default: 30_000,
+    description: 'How often jobs whose lock ran out are looked for.',
+  }),
+  shutdownGrace: quantity('duration', {
+    least: 0,
+    most: HOUR_MS,
+    default: 30_000,
+    description: 'How long an orderly stop waits for what runs before it hands the jobs back.',
+  }),
+  admin: Type.Object({
+    keys: Type.Array(key('An admin key.'), {
+      default: [],
+      description: 'API keys that may act for every tenant; `HEADGATE_ADMIN_KEY` is one more.',
+    }),
+  }),
+  types: entriesOf(TypeFields, {
+    nameFault,
+    mandatory: true,
+    description: 'The job types, by name.',
+  }),
+  tiers: entriesOf(TierFields, {
+    nameFault,
+    mandatory: false,
+    description: 'Profiles that many tenants share, by name.',
+  }),
+  defaultTier: name(
+    'The tier of a tenant who names none; `default` is there unasked, with the default of every field.',
+    'default',
+  ),
+  tenants: entriesOf(TenantFields, {
+    nameFault: tenantIdFault,
+    mandatory: false,
+    description: 'Tenants by id: 1 to 128 bytes of UTF-8, any characters.',
+  }),
+});
+export type ConfigFields = Type.Static<typeof ConfigFields>;

@@ -1,0 +1,82 @@
+import type { CostRule } from '../model/cost.js';
+import type { Capacity, Profile } from '../model/profile.js';
+import type { ListenAddress } from './listen-address.js';
+import type { RedisAddress } from './redis-address.js';
+
+export { type LoadOptions, loadConfig } from './load-config.js';
+export { ConfigError, type ConfigProblem } from './problem.js';
+export type { ListenAddress, RedisAddress };
+
+/** What Headgate was told, checked and complete. Paths are absolute; `Infinity` means unlimited. */
+export interface Config {
+  /** The file it came from; `null` when it is the one that comes with Headgate. */
+  readonly file: string | null;
+  readonly redis: RedisAddress;
+  readonly listen: ListenAddress;
+  /** Folder of the embedded Redis, its lock and the keys made at first start. It need not exist yet. */
+  readonly dataDir: string;
+  readonly durability: 'always' | 'everysec';
+  readonly admin: { readonly keys: readonly string[] };
+  readonly types: ReadonlyMap<string, TypeConfig>;
+  /** Holds `defaultTier` in any case. */
+  readonly tiers: ReadonlyMap<string, TierConfig>;
+  readonly defaultTier: string;
+  /** The tenants that the file names; there may be others. */
+  readonly tenants: ReadonlyMap<string, TenantConfig>;
+  readonly lockDurationMs: number;
+  readonly shutdownGraceMs: number;
+  readonly stalledIntervalMs: number;
+}
+
+/** A job type. */
+export interface TypeConfig {
+  readonly name: string;
+  /** Absolute path of the module that runs its jobs; `null` when only workers elsewhere serve it. Nobody looked whether it exists. */
+  readonly handler: string | null;
+  readonly cost: CostRule;
+  /** JSON Schema of a job's `data`, itself checked against its draft; `null` when anything goes. */
+  readonly dataSchema: object | null;
+  readonly capacity: Capacity;
+  readonly timeoutMs: number;
+  /** Tries in all, the first included. */
+  readonly attempts: number;
+  readonly backoff: Backoff;
+  readonly keepResults: { readonly ageMs: number; readonly count: number };
+  /** `undefined`: what the model derives from the rate. */
+  readonly slackUs: number | undefined;
+  /** Largest payload of one job, bytes of JSON text. */
+  readonly maxPayloadBytes: number;
+  /** For the handler; plain JSON. */
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+/** The wait before a retry: the same each time, or doubled each time up to `maxMs`. */
+export interface Backoff {
+  readonly type: 'fixed' | 'exponential';
+  readonly delayMs: number;
+  readonly maxMs: number;
+}
+
+/** The fields of a profile that one layer states; the others come from the layers beneath it. */
+export type ProfileOverride = Partial<Profile>;
+
+/** A profile that many tenants share. */
+export interface TierConfig {
+  readonly name: string;
+  readonly stated: ProfileOverride;
+  /** Types that may be used; `null`: all. */
+  readonly allow: ReadonlySet<string> | null;
+}
+
+/** A tenant that the file names. */
+export interface TenantConfig {
+  readonly id: string;
+  readonly tier: string;
+  /** API keys that prove the tenant, each once. */
+  readonly keys: readonly string[];
+  /** Types that may be used; `null`: what the tier says. */
+  readonly allow: ReadonlySet<string> | null;
+  readonly stated: ProfileOverride;
+  /** By type. */
+  readonly types: ReadonlyMap<string, ProfileOverride>;
+}

@@ -1,0 +1,109 @@
+import { leastCost } from '../model/cost.js';
+import { costRule, tenantKeys } from './build-config.js';
+import type { ConfigFields, TenantFields } from './config-schema.js';
+import { suggestName } from './nearest-name.js';
+import type { Path } from './problem.js';
+import type { ProblemList } from './problem-list.js';
+import { formatQuantity } from './quantity.js';
+
+/**
+ * Adds what is wrong between fields that are each fine by themselves. Fields that are not are left out of it.
+ *
+ * @param adminKeys Admin keys from outside the file.
+ */
+export function checkRelations(fields: ConfigFields, adminKeys: readonly string[], problems: ProblemList): void {
+  checkNames(fields, problems);
+  checkTypes(fields, problems);
+  checkSpacing(fields, problems);
+  checkKeys(fields.tenants, [...fields.admin.keys, ...adminKeys], problems);
+}
+
+/** Names of tiers and types stand for something that exists. */
+function checkNames({ types, tiers, tenants, defaultTier }: ConfigFields, problems: ProblemList): void {
+  const known = { tier: [...tiers.keys()], type: [...types.keys()] };
+  if (!known.tier.includes('default')) known.tier.push('default');
+  const exists = (what: 'tier' | 'type', name: string | undefined, path: Path) => {
+    const listed = problems.sound([`${what}s`]) && problems.sound(path);
+    if (name === undefined || !listed || known[what].includes(name)) return;
+    problems.add(path, `there is no ${what} "${name}"; ${suggestName(name, known[what], `${what}s`)}`);
+  };
+  const allExist = (allow: readonly string[] | undefined, path: Path) => {
+    for (const [index, type] of allow?.entries() ?? []) exists('type', type, [...path, 'allow', index]);
+  };
+
+  exists('tier', defaultTier, ['defaultTier']);
+  for (const [name, tier] of tiers) allExist(tier.allow, ['tiers', name]);
+  for (const [id, tenant] of tenants) {
+    const path = ['tenants', id];
+    exists('tier', tenant.tier, [...path, 'tier']);
+    allExist(tenant.allow, path);
+    for (const type of tenant.types?.keys() ?? []) exists('type', type, [...path, 'types', type]);
+  }
+}
+
+/** Bounds of one type are in order. */
+function checkTypes({ types }: ConfigFields, problems: ProblemList): void {
+  for (const [name, { cost, backoff }] of types) {
+    const path = ['types', name];
+    if (backoff.delay > backoff.max && soundAll(problems, [...path, 'backoff'], ['delay', 'max'])) {
+      const message = `the first wait, ${formatQuantity('duration', backoff.delay)}, is longer than the longest, ${formatQuantity('duration', backoff.max)}`;
+      problems.add([...path, 'backoff', 'delay'], message);
+    }
+    if (typeof cost === 'number') continue;
+    const [bounds, place] =
+      'request' in cost ? [cost.request, [...path, 'cost', 'request']] : [cost, [...path, 'cost']];
+    if (!soundAll(problems, place, ['min', 'max'])) continue;
+    if (bounds.min > bounds.max) problems.add([...place, 'min'], `${bounds.min} is more than max, ${bounds.max}`);
+    else if (cost.default !== undefined && problems.sound([...path, 'cost', 'default'])) {
+      if (cost.default >= bounds.min && cost.default <= bounds.max) continue;
+      problems.add(
+        [...path, 'cost', 'default'],
+        `${cost.default} is not between min, ${bounds.min}, and max, ${bounds.max}`,
+      );
+    }
+  }
+}
+
+/** The clock of Redis counts whole microseconds: jobs closer together than one cannot be spaced. */
+function checkSpacing({ types, tiers, tenants }: ConfigFields, problems: ProblemList): void {
+  for (const [name, type] of types) {
+    if (![['min'], ['request', 'min']].every((bound) => problems.sound(['types', name, 'cost', ...bound]))) continue;
+    const cost = leastCost(costRule(type.cost));
+    const most = cost * 1e6;
+    const check = (rate: number | undefined, path: Path) => {
+      if (rate === undefined || rate === Infinity || rate <= most || !problems.sound(path)) return;
+      const message = `${formatQuantity('rate', rate)} leaves less than 1 µs between jobs of type ${name}, which cost ${cost} or more; expected at most ${formatQuantity('rate', most)}, or unlimited`;
+      problems.add(path, message);
+    };
+    check(type.capacity.rate, ['types', name, 'capacity', 'rate']);
+    for (const [tier, { rate }] of tiers) check(rate, ['tiers', tier, 'rate']);
+    for (const [id, { rate, types }] of tenants) {
+      const own = types?.get(name)?.rate;
+      if (own === undefined) check(rate, ['tenants', id, 'rate']);
+      else check(own, ['tenants', id, 'types', name, 'rate']);
+    }
+  }
+}
+
+/** A key proves one tenant, or an admin. */
+function checkKeys(tenants: ConfigFields['tenants'], adminKeys: readonly string[], problems: ProblemList): void {
+  const owners = new Map(adminKeys.map((key) => [key, 'an admin']));
+  for (const [id, tenant] of tenants) {
+    const path = ['tenants', id];
+    if (tenant.key !== undefined && tenant.keys !== undefined)
+      problems.add([...path, 'key'], 'say key or keys, not both');
+    for (const key of tenantKeys(tenant)) {
+      const owner = owners.get(key);
+      if (owner !== undefined) problems.add([...path, ...keyPlace(tenant, key)], `this is the key of ${owner} too`);
+      else owners.set(key, `tenant ${JSON.stringify(id)}`);
+    }
+  }
+}
+
+function keyPlace(tenant: TenantFields, key: string): Path {
+  return tenant.key === key ? ['key'] : ['keys', tenant.keys?.indexOf(key) ?? 0];
+}
+
+function soundAll(problems: ProblemList, path: Path, names: readonly string[]): boolean {
+  return names.every((name) => problems.sound([...path, name]));
+}
