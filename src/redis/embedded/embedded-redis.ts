@@ -41,7 +41,7 @@ export async function startEmbeddedRedis(options: EmbeddedOptions): Promise<Embe
   const startedAt = performance.now();
   const folder = await prepareRedisFolder(options.dataDir);
   const socketPath = await reachableSocket(folder);
-  const lock = await folderLock(folder, options.path ?? SYSTEM_PATH);
+  const lock = await folderLock(folder, `${options.path ?? ''}:${SYSTEM_PATH}`);
 
   const { session, launched, rung } = await reachServer(options, folder, socketPath, lock);
   const isOurs = launched !== undefined && session.pid === launched.pid;

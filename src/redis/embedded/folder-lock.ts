@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { EmbeddedRedisError } from './embedded-redis-error.js';
-import { findOnPath, SYSTEM_PATH } from './find-on-path.js';
+import { findOnPath } from './find-on-path.js';
 import type { RedisFolder } from './redis-folder.js';
 import { runCommand } from './run-command.js';
 
@@ -35,8 +35,7 @@ const PERL = `${PERL_TAKE} open(my $p, ">", shift) && print {$p} "$$\\n"; close(
  * @throws EmbeddedRedisError when it has neither `flock` nor `perl`.
  */
 export async function folderLock(folder: RedisFolder, path: string): Promise<FolderLock> {
-  const tools = `${path}:${SYSTEM_PATH}`;
-  const flock = await findOnPath('flock', tools);
+  const flock = await findOnPath('flock', path);
   if (flock !== undefined) {
     return lock(folder, (command) => ['/bin/sh', '-c', FLOCK, 'sh', folder.lock, folder.pid, flock, ...command], [
       '/bin/sh',
@@ -47,7 +46,7 @@ export async function folderLock(folder: RedisFolder, path: string): Promise<Fol
       flock,
     ]);
   }
-  const perl = await findOnPath('perl', tools);
+  const perl = await findOnPath('perl', path);
   if (perl !== undefined) {
     return lock(folder, (command) => [perl, '-e', PERL, folder.lock, folder.pid, ...command], [
       perl,

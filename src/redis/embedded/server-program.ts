@@ -11,8 +11,8 @@ export interface ServerProgram {
 const NAMES = ['redis-server', 'valkey-server'];
 
 /** The first server on `path` that runs. One that does not (a library is missing, another processor's) is passed over. */
-export async function serverOnPath(path: string): Promise<ServerProgram | undefined> {
-  for (const name of NAMES) {
+export async function serverOnPath(path: string, names: readonly string[] = NAMES): Promise<ServerProgram | undefined> {
+  for (const name of names) {
     const file = await findOnPath(name, path);
     const program = file === undefined ? undefined : await workingServer(file);
     if (program !== undefined) return program;

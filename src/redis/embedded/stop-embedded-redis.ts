@@ -11,15 +11,12 @@ const PATIENCE_MS = 10_000;
 /**
  * Ends the server of a data folder, whoever is connected to it: by SHUTDOWN, and if it does not answer by its pid.
  *
- * @param path where to look for the tool that locks, as in the variable PATH
+ * @param path where to look, before the system's folders, for the tool that locks; as in the variable PATH
  */
-export async function stopEmbeddedRedis(
-  dataDir: string,
-  path: string = SYSTEM_PATH,
-): Promise<'stopped' | 'not running'> {
+export async function stopEmbeddedRedis(dataDir: string, path = ''): Promise<'stopped' | 'not running'> {
   const folder = await existingRedisFolder(dataDir);
   if (folder === undefined) return 'not running';
-  const lock = await folderLock(folder, path);
+  const lock = await folderLock(folder, `${path}:${SYSTEM_PATH}`);
   if (!(await lock.isHeld())) return 'not running';
 
   const session = await openSession(await reachableSocket(folder), folder);
