@@ -27,7 +27,7 @@ async function read(data: unknown): Promise<{ text: string; confidence: unknown;
   if (typeof result !== 'object' || result === null) throw new Error(`no result: ${result}`);
   if (!('text' in result && typeof result.text === 'string')) throw new Error('no text in the result');
   if (!('confidence' in result && 'ms' in result)) throw new Error('no confidence or no time in the result');
-  return result;
+  return { text: result.text, confidence: result.confidence, ms: result.ms };
 }
 
 async function faultOf(run: unknown): Promise<unknown> {

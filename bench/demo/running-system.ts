@@ -1,0 +1,126 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** How to start the system. */
+export interface SystemOptions {
+  /** The folder that holds `bin/headgate.js`; relative paths in the configuration start here. */
+  readonly projectFolder: string;
+  readonly configFile: string;
+  readonly dataFolder: string;
+  readonly slots: number;
+  /** Added to the environment of the processes. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** On a machine without Redis the first start fetches one. */
+const READY_WITHIN_MS = 180_000;
+const STOPPED_WITHIN_MS = 20_000;
+/** What is shown of the log when something goes wrong. */
+const LOG_LINES = 30;
+
+/** The whole system as real processes: Redis, API and workers, started by the command that anybody would use. */
+export class RunningSystem {
+  readonly url: string;
+  readonly #child: ChildProcess;
+  readonly #log: readonly string[];
+
+  private constructor(url: string, child: ChildProcess, log: readonly string[]) {
+    this.url = url;
+    this.#child = child;
+    this.#log = log;
+  }
+
+  /**
+   * Starts it and waits until it says that it is ready and `/readyz` agrees.
+   * @throws Error with the end of its log when it ends or does not come up.
+   */
+  static async start(options: SystemOptions, signal: AbortSignal): Promise<RunningSystem> {
+    const { projectFolder, configFile, dataFolder, slots, environment } = options;
+    const command = ['bin/headgate.js', 'start', '--config', configFile, '--data', dataFolder];
+    const child = spawn(
+      process.execPath,
+      [...command, '--listen', '127.0.0.1:0', '--concurrency', `ocr=${slots}`, '--json'],
+      { cwd: projectFolder, env: { ...process.env, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] },
+    );
+    const log: string[] = [];
+    const deadline = AbortSignal.any([signal, AbortSignal.timeout(READY_WITHIN_MS)]);
+    try {
+      const url = await readyUrl(child, log, deadline);
+      await untilReady(url, deadline);
+      return new RunningSystem(url, child, log);
+    } catch (error) {
+      await stop(child);
+      throw new Error(`the system did not start:\n${lastLines(log)}`, { cause: error });
+    }
+  }
+
+  /** The end of what the system wrote. */
+  get log(): string {
+    return lastLines(this.#log);
+  }
+
+  /** True while it runs. */
+  get isRunning(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** Ends it in order; kills it if it does not end. */
+  async stop(): Promise<void> {
+    await stop(this.#child);
+  }
+}
+
+async function readyUrl(child: ChildProcess, log: string[], deadline: AbortSignal): Promise<string> {
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code) => reject(new Error(`ended with code ${code}`)));
+    deadline.addEventListener('abort', () => reject(deadline.reason), { once: true });
+    for (const stream of [child.stdout, child.stderr]) {
+      if (stream === null) continue;
+      createInterface({ input: stream }).on('line', (line) => {
+        log.push(line);
+        if (log.length > 10 * LOG_LINES) log.splice(0, log.length - LOG_LINES);
+        const url = urlOfReadyLine(line);
+        if (url !== undefined) resolve(url);
+      });
+    }
+  });
+}
+
+/** The address in a line such as `{"ready":true,"url":"http://127.0.0.1:4711"}`. */
+export function urlOfReadyLine(line: string): string | undefined {
+  if (!line.startsWith('{')) return undefined;
+  try {
+    const parsed: unknown = JSON.parse(line);
+    if (typeof parsed !== 'object' || parsed === null || !('ready' in parsed) || parsed.ready !== true)
+      return undefined;
+    return 'url' in parsed && typeof parsed.url === 'string' ? parsed.url : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function untilReady(url: string, deadline: AbortSignal): Promise<void> {
+  for (;;) {
+    const response = await fetch(`${url}/readyz`, { signal: deadline }).catch(() => undefined);
+    if (response?.ok === true) return;
+    await wait(100, undefined, { signal: deadline });
+  }
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  const inTime = new AbortController();
+  const late = wait(STOPPED_WITHIN_MS, 'late', { signal: inTime.signal }).catch(() => 'in time');
+  if ((await Promise.race([ended, late])) === 'late') child.kill('SIGKILL');
+  await ended;
+  inTime.abort();
+}
+
+function lastLines(log: readonly string[]): string {
+  return log.slice(-LOG_LINES).join('\n');
+}
