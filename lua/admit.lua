@@ -100,7 +100,7 @@ local function store(job)
     count_waiting(b, 1, job.priority, job.cost)
     join_ahead(ahead, job.priority, job.cost)
   end
-  local extra = { 'hg:c', num(job.cost), 'hg:b', job.bytes }
+  local extra = { 'hg:c', num(job.cost) }
   if job.idem ~= '' then
     call('SET', idem_key(job.idem), job.digest .. ' ' .. job.id, 'PX', 86400000)
     extra[#extra + 1], extra[#extra + 2] = 'hg:i', job.idem

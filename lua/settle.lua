@@ -54,7 +54,7 @@ local function retry_later(b, job)
     tag .. ':marker', b.active_key, b.prioritized, b.delayed, job, key_events, tag .. ':meta', b.prefix .. 'stalled',
     b.prefix .. 'wait', KEYS[2], b.prefix .. 'pc',
   }, { b.prefix, unix_ms(now), id, token, delay, '0', cmsgpack.pack({ 'hg:t', token, 'failedReason', value }), '0' })
-  count_bytes(b, 1, tonumber(call('HGET', job, 'hg:b')) or 0)
+  count_bytes(b, 1, call('HSTRLEN', job, 'data'))
 end
 
 local function end_run(b, job)

@@ -29,7 +29,7 @@ end
 
 -- A bucket may be forgotten when its level is 0 and its finish is not ahead of virtual time: a new one would be the same.
 local function forget(b)
-  if b.waiting > 0 or b.active > 0 or call('EXISTS', b.delayed) == 1 then return nil end
+  if b.waiting > 0 or b.active > 0 or b.stopped or call('EXISTS', b.delayed) == 1 then return nil end
   if b.tat > now or b.jtat > now or b.finish > ty.v then return math.max(b.tat, b.jtat, now + 1e6) end
   call('DEL', b.key, b.prefix .. 'pc', b.prefix .. 'stalled')
   forgotten = forgotten + 1

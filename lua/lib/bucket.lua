@@ -5,7 +5,7 @@
     active waiting  what `place` last found in BullMQ's lists
     T jT burst slack weight conc depth maxb maxw paused rev   the profile: µs per unit, µs per job, units, µs, ...
     w1 … w10        waiting cost by BullMQ's priority      odd  waiting jobs that do not cost 1      bytes  their payloads,
-                    delayed jobs' included
+                    delayed jobs' included                         stopped  paused by hand, whatever the profile says
 ]]
 --- @include "lib/type"
 
@@ -19,7 +19,7 @@ local function load_bucket(tenant)
   b.delayed = b.prefix .. 'delayed'
   b.active_key = b.prefix .. 'active'
   local f = call('HMGET', b.key, 'tat', 'jtat', 'finish', 'active', 'waiting', 'T', 'jT', 'burst', 'slack', 'weight',
-    'conc', 'paused', 'rev')
+    'conc', 'paused', 'rev', 'stopped')
   b.tat = tonumber(f[1]) or 0
   b.jtat = tonumber(f[2]) or 0
   b.finish = tonumber(f[3]) or 0
@@ -31,7 +31,8 @@ local function load_bucket(tenant)
   b.slack = tonumber(f[9]) or 250000
   b.weight = tonumber(f[10]) or 1
   b.conc = tonumber(f[11]) or 1e15
-  b.paused = f[12] == '1'
+  b.stopped = f[14] == '1'
+  b.paused = f[12] == '1' or b.stopped
   b.rev = f[13] or ''
   loaded[tenant] = b
   return b
@@ -64,7 +65,7 @@ local function apply_profile(b, text)
     b.jtat = rescale(b.jtat, b.jT, p[3])
   end
   b.rev, b.T, b.jT, b.burst, b.slack, b.weight, b.conc = rev, T, p[3], p[4], p[5], p[6], p[7]
-  b.paused = p[11] == 1
+  b.paused = p[11] == 1 or b.stopped
   call('HSET', b.key, 'rev', rev, 'T', num(T), 'jT', num(p[3]), 'burst', num(p[4]), 'slack', num(p[5]), 'weight',
     num(p[6]), 'conc', num(p[7]), 'depth', num(p[8]), 'maxb', num(p[9]), 'maxw', num(p[10]), 'paused', p[11])
   return true

@@ -13,7 +13,7 @@ local function take_from(b, start_tag, token, lock_ms, worker)
   local never = KEYS[2]
   local reply = bull_moveToActive({
     b.prefix .. 'wait', b.active_key, b.prioritized, key_events, b.prefix .. 'stalled', never, never,
-    b.prefix .. 'paused', tag .. ':meta', b.prefix .. 'pc', tag .. ':marker',
+    b.prefix .. 'paused', never, b.prefix .. 'pc', tag .. ':marker',
   }, { b.prefix, unix_ms(now), cmsgpack.pack({ token = token, lockDuration = lock_ms, name = worker }) })
   local id, fields = reply[2], reply[1]
   if type(fields) ~= 'table' then return nil end
@@ -22,7 +22,7 @@ local function take_from(b, start_tag, token, lock_ms, worker)
   for i = 1, #fields, 2 do job[fields[i]] = fields[i + 1] end
   local cost = tonumber(job['hg:c']) or 1
   count_waiting(b, -1, tonumber(job.priority), cost)
-  count_bytes(b, -1, tonumber(job['hg:b']) or 0)
+  count_bytes(b, -1, #(job.data or ''))
   if job['hg:s'] then call('ZREM', key_expire, b.tenant .. ' ' .. id) end
   call('HSET', key_running, token, b.tenant .. ' ' .. id)
 

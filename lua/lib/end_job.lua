@@ -39,13 +39,13 @@ end
 ]]
 local function end_waiting(b, id, ending, keep_age, keep_count)
   local job = b.prefix .. id
-  local f = call('HMGET', job, 'priority', 'hg:c', 'hg:b')
+  local f = call('HMGET', job, 'priority', 'hg:c')
   if call('ZREM', b.prioritized, id) == 1 then
     count_waiting(b, -1, tonumber(f[1]), tonumber(f[2]) or 1)
   elseif call('ZREM', b.delayed, id) == 0 then
     return false
   end
-  count_bytes(b, -1, tonumber(f[3]) or 0)
+  count_bytes(b, -1, call('HSTRLEN', job, 'data'))
   call('ZREM', key_expire, b.tenant .. ' ' .. id)
   call('HSET', job, 'finishedOn', unix_ms(now), 'failedReason', ending, 'hg:e', ending)
   call('ZADD', b.prefix .. 'failed', unix_ms(now), id)

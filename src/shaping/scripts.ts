@@ -80,6 +80,7 @@ export const scripts = {
     return { tenants: asInteger(tenants), jobs: asInteger(jobs), forgotten: asInteger(forgotten) };
   }),
   retime: describeScript('retime', ['now', 'tenant', 'profile'], (reply) => asInteger(reply) === 1),
+  pause: describeScript('pause', ['now', 'tenant', 'stopped'], asInteger),
   configure: describeScript('configure', ['now', 'format', 'T', 'burst', 'conc', 'slack'], (reply) =>
     reply === 'ok' ? { kind: 'ok' as const } : { kind: 'other-format' as const, format: asText(asList(reply)[1]) },
   ),
