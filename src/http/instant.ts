@@ -11,8 +11,7 @@ export function rfc3339(atMs: number): string | null {
   return new Date(Math.min(Math.ceil(atMs), LATEST_MS)).toISOString();
 }
 
-const RFC_3339 =
-  /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
+const RFC_3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
 
 /** Years outside of this are slips of the pen (seconds for milliseconds, a default date), not deadlines. */
 export const EARLIEST_YEAR = 2000;

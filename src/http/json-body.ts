@@ -1,4 +1,4 @@
-import { fieldAt } from './field-path.js';
+import { formatPath } from '../config/problem.js';
 import { accepted, type Checked, refused } from './problems.js';
 
 /** Arrays and objects inside one another. Deeper ones exhaust the stack of whatever walks them next. */
@@ -56,7 +56,7 @@ function withinLimits(root: unknown): Checked<unknown> {
 function tooBig(step: Step): Checked<never> {
   const names: (string | number)[] = [];
   for (let at: Step | undefined = step; at?.parent !== undefined; at = at.parent) names.unshift(at.name);
-  const field = names.reduce<string>(fieldAt, '') || 'body';
+  const field = formatPath(names) || 'body';
   return refused({ code: 'invalid_field', field, detail: `\`${field}\` holds a number beyond the range of a double.` });
 }
 

@@ -1,8 +1,7 @@
+import { tenantIdFault } from '../config/names.js';
 import type { Principal } from './keyring.js';
 import { accepted, type Checked, refused } from './problems.js';
-
-/** Bytes of UTF-8 in the longest tenant id. */
-export const LONGEST_TENANT = 128;
+import { shown } from './shown.js';
 
 /**
  * The tenant that a request is about: the holder of a tenant's key, or whom an admin names.
@@ -14,20 +13,16 @@ export function namedTenant(principal: Principal, named: unknown, field: string)
     if (principal.kind === 'tenant') return accepted(principal.tenant);
     return refused({ code: 'missing_field', field, detail: `An admin key has to name the tenant in \`${field}\`.` });
   }
-  if (typeof named !== 'string' || !isTenantId(named)) {
-    return refused({
-      code: 'invalid_field',
-      field,
-      detail: `\`${field}\` must be the id of a tenant: text of 1 to ${LONGEST_TENANT} bytes in UTF-8.`,
-    });
+  const fault = typeof named === 'string' ? tenantIdFault(named) : `expected text; got ${shown(named)}`;
+  if (typeof named !== 'string' || fault !== undefined) {
+    return refused({ code: 'invalid_field', field, detail: `\`${field}\` names no tenant: ${fault}.` });
   }
   if (principal.kind === 'tenant' && principal.tenant !== named) {
-    return refused({ code: 'tenant_forbidden', field, detail: `This key may not speak for the tenant in \`${field}\`.` });
+    return refused({
+      code: 'tenant_forbidden',
+      field,
+      detail: `This key may not speak for the tenant in \`${field}\`.`,
+    });
   }
   return accepted(named);
-}
-
-/** Half of a surrogate pair has no form in UTF-8: two such ids would end up in one bucket. */
-function isTenantId(text: string): boolean {
-  return text !== '' && text.length <= LONGEST_TENANT && Buffer.byteLength(text) <= LONGEST_TENANT && !/\p{Cs}/u.test(text);
 }

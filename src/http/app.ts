@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
+import type { Logger } from 'pino';
+import type { Shaping } from '../shaping/shaping.js';
+import { answerErrors, replyError } from './answer-errors.js';
+import { compileBodyChecks } from './body-checks.js';
+import { answerClientError, answerExpectation } from './client-error.js';
+import type { Door } from './door.js';
+import { demandKey, firstLook } from './first-look.js';
+import type { RouteParts } from './http-app.js';
+import { DEFAULT_HTTP_LIMITS, ENVELOPE_BYTES, type HttpLimits } from './http-limits.js';
+import { acceptJsonBodies } from './json-bodies.js';
+import type { Keyring } from './keyring.js';
+import { logRequests } from './log-requests.js';
+import type { ReadyReport } from './ready-report.js';
+import { RouteMethods } from './route-methods.js';
+import { cancelJob } from './routes/cancel-job.js';
+import { getJob } from './routes/get-job.js';
+import { getLimits } from './routes/get-limits.js';
+import { health } from './routes/health.js';
+import { listJobs } from './routes/list-jobs.js';
+import { listTypes } from './routes/list-types.js';
+import { postBatch } from './routes/post-batch.js';
+import { postJob } from './routes/post-job.js';
+import { requestValidators, unreadQuery } from './strict-query.js';
+
+/** Everything that the HTTP surface stands on. */
+export interface AppParts {
+  readonly shaping: Shaping;
+  readonly door: Door;
+  readonly keyring: Keyring;
+  /** Answers within a moment, whatever the state of Redis. */
+  readonly ready: () => Promise<ReadyReport>;
+  readonly log: Logger;
+  /** A new id, unique everywhere, for a job of this bucket. */
+  readonly newJobId: (type: string, tenant: string) => string;
+  readonly limits?: Partial<HttpLimits>;
+  /** 0 to 1, exclusive of 1; spreads the retries of callers after an outage. */
+  readonly random?: () => number;
+}
+
+/**
+ * The HTTP surface: routes under `/v1`, `/healthz`, `/readyz` and `/`. It does not listen; whoever calls this does,
+ * and closes it. It opens nothing of its own.
+ *
+ * @throws Error when the schema of a type cannot be used.
+ */
+export function buildApp(parts: AppParts): FastifyInstance {
+  const limits = { ...DEFAULT_HTTP_LIMITS, ...parts.limits };
+  const random = parts.random ?? Math.random;
+  const logger: FastifyBaseLogger = parts.log;
+  const app = fastify({
+    loggerInstance: logger,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    genReqId: requestId,
+    // Bodies have a limit of their own where they are taken.
+    bodyLimit: 1024,
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    // While closing, what is under way is finished like everything else.
+    return503OnClosing: false,
+    http: {
+      maxHeaderSize: limits.headerBytes,
+      headersTimeout: limits.headersTimeoutMs,
+      requestTimeout: limits.requestTimeoutMs,
+      connectionsCheckingInterval: limits.timeoutCheckMs,
+      // Node's own refusal is not a problem document; `firstLook` refuses instead.
+      requireHostHeader: false,
+    },
+    // Ids are as long as they are; ones that cannot be ours are not found.
+    routerOptions: { maxParamLength: limits.headerBytes, querystringParser: unreadQuery },
+    clientErrorHandler: answerClientError,
+    frameworkErrors: (error, _request, reply) => void replyError(reply, error, random),
+  });
+  // Node would drop the headers beyond its maximum without a word; `firstLook` counts them.
+  app.server.maxHeadersCount = 0;
+  app.server.on('checkExpectation', answerExpectation);
+
+  const methods = new RouteMethods();
+  app.addHook('onRoute', methods.add);
+  app.decorateRequest('principal', null);
+  app.addHook('onRequest', firstLook(methods, limits.headerCount));
+  app.setValidatorCompiler(requestValidators);
+  app.setSerializerCompiler(() => (body) => JSON.stringify(body));
+  acceptJsonBodies(app);
+  answerErrors(app, random);
+  logRequests(app);
+  addRoutes(app, parts, { random, batchBytes: limits.batchBytes, jobBytes: jobBytes(parts.door) });
+  return app;
+}
+
+function addRoutes(
+  app: FastifyInstance,
+  { shaping, door, keyring, ready, newJobId }: AppParts,
+  sizes: Pick<RouteParts, 'random' | 'batchBytes' | 'jobBytes'>,
+): void {
+  const keeper = { door, newJobId, checks: compileBodyChecks(door) };
+  const routeParts: RouteParts = { shaping, keeper, ready, ...sizes };
+  health(app.withTypeProvider<TypeBoxTypeProvider>(), routeParts);
+  app.register(async (scope) => {
+    const keyed = scope.withTypeProvider<TypeBoxTypeProvider>();
+    keyed.addHook('onRequest', demandKey(keyring));
+    for (const add of [postJob, postBatch, getJob, listJobs, cancelJob, listTypes, getLimits]) add(keyed, routeParts);
+  });
+}
+
+function jobBytes(door: Door): number {
+  const payloads = door.typeNames().map((name) => door.type(name)?.maxPayloadBytes ?? 0);
+  return Math.max(0, ...payloads) + ENVELOPE_BYTES;
+}
+
+/** The caller's own id where it is harmless, so that its logs and ours meet; else a new one. */
+function requestId(request: IncomingMessage): string {
+  const stated = request.headers['x-request-id'];
+  return typeof stated === 'string' && /^[\x21-\x7e]{1,128}$/.test(stated) ? stated : randomUUID();
+}

@@ -1,0 +1,23 @@
+import type { Config, TypeConfig } from '../config/config.js';
+import { mayUse } from '../config/effective-profile.js';
+
+/** What the door has to know about a job type. */
+export type DoorType = Pick<TypeConfig, 'cost' | 'dataSchema' | 'maxPayloadBytes'>;
+
+/** What the door has to know about types and tenants. Asked anew for every request: configuration changes while we serve. */
+export interface Door {
+  type(name: string): DoorType | undefined;
+  typeNames(): readonly string[];
+  /** Whether the tenant, or its tier, may use the type. */
+  allowed(tenant: string, type: string): boolean;
+}
+
+/** The door that a configuration describes. */
+export function doorOf(config: Config): Door {
+  const names = [...config.types.keys()];
+  return {
+    type: (name) => config.types.get(name),
+    typeNames: () => names,
+    allowed: (tenant, type) => mayUse(config, type, tenant),
+  };
+}

@@ -1,0 +1,82 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { authenticate } from './bearer.js';
+import type { Keyring, Principal } from './keyring.js';
+import type { Problem } from './problems.js';
+import { replyProblem } from './reply-problem.js';
+import type { RouteMethods } from './route-methods.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by {@link demandKey}; `null` where no key is asked for. */
+    principal: Principal | null;
+  }
+}
+
+/** Bytes of an unread body that are taken in and thrown away to keep the connection; more, and it is closed. */
+const SWALLOWED_BYTES = 64 * 1024;
+
+/** An `onRequest` hook for every request, before anything of its body was read. */
+export function firstLook(methods: RouteMethods, headerCount: number) {
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    reply.header('x-request-id', request.id).header('cache-control', 'no-store');
+    const problem = framingProblem(request, headerCount) ?? routeProblem(request, methods);
+    if (problem !== undefined) return replyUnread(request, reply, problem);
+  };
+}
+
+/** An `onRequest` hook for what needs a key. */
+export function demandKey(keyring: Keyring) {
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    const principal = authenticate(keyring, request.headers.authorization);
+    if (!principal.ok) return replyUnread(request, reply, principal.problem);
+    request.principal = principal.value;
+    const problem = mediaProblem(request);
+    if (problem !== undefined) return replyUnread(request, reply, problem);
+  };
+}
+
+/** On whose behalf a request is made, behind {@link demandKey}. */
+export function principalOf(request: FastifyRequest): Principal {
+  if (request.principal === null) throw new Error(`${request.routeOptions.url} is reached without a key`);
+  return request.principal;
+}
+
+function framingProblem(request: FastifyRequest, headerCount: number): Problem | undefined {
+  const { raw } = request;
+  if (raw.rawHeaders.length / 2 > headerCount) {
+    return { code: 'headers_too_large', detail: `A request may have at most ${headerCount} headers.` };
+  }
+  if (raw.httpVersion === '1.1' && raw.headers.host === undefined) {
+    return { code: 'malformed_request', field: 'Host', detail: 'HTTP/1.1 requires a `Host` header.' };
+  }
+  return undefined;
+}
+
+function routeProblem(request: FastifyRequest, methods: RouteMethods): Problem | undefined {
+  if (!request.is404) return undefined;
+  const allow = methods.at(request.url);
+  return allow.length === 0
+    ? { code: 'route_not_found', detail: 'There is nothing at this address; the routes begin with /v1.' }
+    : { code: 'method_not_allowed', detail: `This address answers to ${allow.join(', ')}.`, allow };
+}
+
+/** A body that is compressed, or not in UTF-8, is refused by its headers. */
+function mediaProblem(request: FastifyRequest): Problem | undefined {
+  const encoding = request.headers['content-encoding'];
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    return { code: 'unsupported_media_type', field: 'Content-Encoding', detail: 'Send the body uncompressed.' };
+  }
+  const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(request.headers['content-type'] ?? '')?.[1];
+  if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
+    return { code: 'unsupported_media_type', field: 'Content-Type', detail: 'JSON is sent in UTF-8.' };
+  }
+  return undefined;
+}
+
+function replyUnread(request: FastifyRequest, reply: FastifyReply, problem: Problem): FastifyReply {
+  const length = Number(request.headers['content-length'] ?? 0);
+  if (request.headers['transfer-encoding'] !== undefined || !(length <= SWALLOWED_BYTES)) {
+    reply.header('connection', 'close');
+  }
+  return replyProblem(reply, problem);
+}

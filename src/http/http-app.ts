@@ -1,0 +1,31 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+  RawServerDefault,
+} from 'fastify';
+import type { Shaping } from '../shaping/shaping.js';
+import type { DoorKeeper } from './read-job.js';
+import type { ReadyReport } from './ready-report.js';
+
+/** A Fastify instance whose handlers are typed by the schemas of their routes. */
+export type HttpApp = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>;
+
+/** What the routes stand on. */
+export interface RouteParts {
+  readonly shaping: Shaping;
+  readonly keeper: DoorKeeper;
+  readonly ready: () => Promise<ReadyReport>;
+  /** 0 to 1, exclusive of 1. */
+  readonly random: () => number;
+  readonly jobBytes: number;
+  readonly batchBytes: number;
+}

@@ -1,0 +1,29 @@
+/** What one caller may take of the server before it has proven anything. Bytes, milliseconds and counts. */
+export interface HttpLimits {
+  /** Request line and headers together. */
+  readonly headerBytes: number;
+  readonly headerCount: number;
+  /** Until the headers are complete. */
+  readonly headersTimeoutMs: number;
+  /** Until the body is complete. */
+  readonly requestTimeoutMs: number;
+  /** How often connections are looked at for the two above: they are exceeded by at most this. */
+  readonly timeoutCheckMs: number;
+  /** Between two requests of one connection; longer than the minute that load balancers keep theirs. */
+  readonly keepAliveTimeoutMs: number;
+  /** Body of a batch. A single job may be as large as the largest payload of any type, and its envelope. */
+  readonly batchBytes: number;
+}
+
+export const DEFAULT_HTTP_LIMITS: HttpLimits = {
+  headerBytes: 16 * 1024,
+  headerCount: 100,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 30_000,
+  timeoutCheckMs: 1000,
+  keepAliveTimeoutMs: 72_000,
+  batchBytes: 8 * 1024 * 1024,
+};
+
+/** What surrounds `data` in the body of a single job. */
+export const ENVELOPE_BYTES = 16 * 1024;

@@ -1,0 +1,89 @@
+import { type Static, Type } from 'typebox';
+import type { Admitted, JobView, StartPromise } from '../model/verdict.js';
+import { rfc3339 } from './instant.js';
+import { State } from './job-state.js';
+import type { JobAtDoor } from './read-job.js';
+
+const Nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const Instant = Type.String({ format: 'date-time', description: 'RFC 3339, UTC, milliseconds' });
+const BasisName = Type.Union([Type.Literal('rate'), Type.Literal('capacity'), Type.Literal('delay')]);
+
+/** When a job is expected to start; every field is `null` once it has started, or when nobody can say. */
+const PROMISE_FIELDS = {
+  position: Nullable(Type.Integer({ description: '1 is the next to start in its bucket; null while delayed' })),
+  releaseAt: Nullable(Instant),
+  waitMs: Nullable(Type.Integer()),
+  basis: Nullable(BasisName),
+  approximate: Type.Optional(Type.Literal(true)),
+};
+
+/** What a job that was let in is answered with. */
+export const AcceptedJob = Type.Object({
+  id: Type.String(),
+  type: Type.String(),
+  tenant: Type.String(),
+  state: State,
+  ...PROMISE_FIELDS,
+});
+export type AcceptedJob = Static<typeof AcceptedJob>;
+
+/** A job as a reader sees it. */
+export const JobResource = Type.Object({
+  ...AcceptedJob.properties,
+  priority: Type.Integer(),
+  cost: Type.Number(),
+  createdAt: Nullable(Instant),
+  startedAt: Nullable(Instant),
+  endedAt: Nullable(Instant),
+  startBy: Nullable(Instant),
+  attempts: Type.Integer({ description: 'how often it was started' }),
+  cancelRequested: Type.Boolean(),
+  progress: Type.Unknown(),
+  result: Type.Optional(Type.Unknown({ description: 'what the handler returned; when completed' })),
+  error: Type.Optional(Type.String({ description: 'why it failed, expired or was cancelled' })),
+});
+export type JobResource = Static<typeof JobResource>;
+
+/** The answer to a job that was let in. */
+export function acceptedJob({ type, tenant }: JobAtDoor, admitted: Admitted): AcceptedJob {
+  const { id, state, promise } = admitted;
+  return { id, type, tenant, state, ...promiseFields(promise) };
+}
+
+/** The answer to a reader. */
+export function jobResource(view: JobView): JobResource {
+  return {
+    id: view.id,
+    type: view.type,
+    tenant: view.tenant,
+    state: view.state,
+    ...promiseFields(view.promise),
+    priority: view.priority,
+    cost: view.cost,
+    createdAt: rfc3339(view.createdAtMs),
+    startedAt: instantOrNull(view.startedAtMs),
+    endedAt: instantOrNull(view.endedAtMs),
+    startBy: instantOrNull(view.startByMs),
+    attempts: view.attemptsMade,
+    cancelRequested: view.cancelRequested,
+    progress: view.progress,
+    ...('result' in view ? { result: view.result } : {}),
+    ...(view.error === undefined ? {} : { error: view.error }),
+  };
+}
+
+function promiseFields(promise: StartPromise | null) {
+  if (promise === null) return { position: null, releaseAt: null, waitMs: null, basis: null };
+  const { position, releaseAtMs, waitMs, basis, approximate } = promise;
+  return {
+    position,
+    releaseAt: rfc3339(releaseAtMs),
+    waitMs: Number.isFinite(waitMs) ? Math.ceil(waitMs) : null,
+    basis,
+    ...(approximate === undefined ? {} : { approximate }),
+  };
+}
+
+function instantOrNull(atMs: number | null): string | null {
+  return atMs === null ? null : rfc3339(atMs);
+}

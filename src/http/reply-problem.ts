@@ -1,0 +1,14 @@
+import type { FastifyReply } from 'fastify';
+import { problemHeaders } from './answer-headers.js';
+import { type Problem, problemDocument, problemStatus } from './problems.js';
+
+export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
+
+/** Answers with a problem document. Return its result from a handler or hook. */
+export function replyProblem(reply: FastifyReply, problem: Problem): FastifyReply {
+  return reply
+    .code(problemStatus(problem))
+    .headers(problemHeaders(problem))
+    .type(PROBLEM_MEDIA_TYPE)
+    .send(JSON.stringify(problemDocument(problem)));
+}

@@ -1,0 +1,57 @@
+import { Type } from 'typebox';
+import { State } from './job-state.js';
+
+const Tenant = Type.Optional(
+  Type.String({ minLength: 1, description: 'the id of a tenant; required with an admin key' }),
+);
+const TypeName = Type.String({ minLength: 1, description: 'the name of a job type' });
+
+/** The query of routes that take no parameter. */
+export const NoQuery = Type.Object({}, { additionalProperties: false });
+
+/** The query of routes about one tenant. */
+export const TenantQuery = Type.Object({ tenant: Tenant }, { additionalProperties: false });
+
+/** The query of `GET /v1/limits`. */
+export const LimitsQuery = Type.Object(
+  { tenant: Tenant, type: Type.Optional(TypeName) },
+  { additionalProperties: false },
+);
+
+/** The query of `GET /v1/jobs`. */
+export const JobsQuery = Type.Object(
+  {
+    type: TypeName,
+    state: State,
+    tenant: Tenant,
+    cursor: Type.Optional(
+      Type.String({ pattern: '^[\\x21-\\x7e]{1,512}$', description: 'the cursor of a previous page' }),
+    ),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 100, default: 50, description: 'a whole number from 1 to 100' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/** The path of routes about one job. */
+export const JobParams = Type.Object({ id: Type.String() });
+
+/** The body of every answer with a status of 400 or more. */
+export const ProblemBody = Type.Object(
+  {
+    type: Type.String(),
+    title: Type.String(),
+    status: Type.Integer(),
+    code: Type.String({ description: 'stable; see the table of error codes' }),
+    detail: Type.String(),
+    field: Type.Optional(Type.String()),
+    retryAfterMs: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
+    earliestStartAt: Type.Optional(Type.String({ format: 'date-time' })),
+    id: Type.Optional(Type.String()),
+  },
+  { description: 'RFC 9457, application/problem+json' },
+);
+
+/** The problems that any route may answer with. */
+export const PROBLEM_ANSWERS = { '4xx': ProblemBody, '5xx': ProblemBody } as const;

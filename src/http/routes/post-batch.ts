@@ -1,0 +1,72 @@
+import { Type } from 'typebox';
+import { admitBatch, type Outcome } from '../admit-batch.js';
+import { roomHeaders } from '../answer-headers.js';
+import { principalOf } from '../first-look.js';
+import { outageProblem } from '../framework-problem.js';
+import type { HttpApp, RouteParts } from '../http-app.js';
+import { AcceptedJob, acceptedJob } from '../job-answer.js';
+import { BatchRequest } from '../job-request.js';
+import { type Problem, problemDocument } from '../problems.js';
+import { readBatch } from '../read-batch.js';
+import { rejectionProblem } from '../rejection-problem.js';
+import { replyProblem } from '../reply-problem.js';
+import { NoQuery, PROBLEM_ANSWERS, ProblemBody } from '../request-schemas.js';
+
+const AdmittedItem = Type.Object({
+  verdict: Type.Literal('admitted'),
+  replayed: Type.Boolean(),
+  ...AcceptedJob.properties,
+});
+const RejectedItem = Type.Object({ verdict: Type.Literal('rejected'), problem: ProblemBody });
+
+/** The answer to a batch: one verdict per item, in their order. */
+export const BatchAnswer = Type.Object({
+  admitted: Type.Integer(),
+  rejected: Type.Integer(),
+  jobs: Type.Array(Type.Union([AdmittedItem, RejectedItem])),
+});
+
+/** `POST /v1/jobs/batch`: all items are sound or none is looked at; then a prefix of each bucket's items is admitted. */
+export function postBatch(app: HttpApp, parts: RouteParts): void {
+  app.post(
+    '/v1/jobs/batch',
+    {
+      bodyLimit: Math.max(parts.batchBytes, parts.jobBytes),
+      schema: { body: BatchRequest, querystring: NoQuery, response: { 200: BatchAnswer, ...PROBLEM_ANSWERS } },
+    },
+    async (request, reply) => {
+      if (request.headers['idempotency-key'] !== undefined) return replyProblem(reply, KEY_PER_ITEM);
+      const batch = readBatch(parts.keeper, request.body, principalOf(request), request.id);
+      if (!batch.ok) return replyProblem(reply, batch.problem);
+      const { outcomes, rooms } = await admitBatch(parts.shaping, batch.value);
+      const outage = outageProblem(
+        parts.random,
+        batch.value.map(({ job }) => job.id),
+      );
+      if (outcomes.every(({ kind }) => kind === 'outage')) return replyProblem(reply, outage);
+      const [room, ...others] = rooms;
+      if (room !== undefined && others.length === 0) reply.headers(roomHeaders(room.depth, room.freePlaces));
+      const jobs = outcomes.map((outcome, index) => itemAnswer(outcome, index, parts.random));
+      const admitted = jobs.filter(({ verdict }) => verdict === 'admitted').length;
+      return reply.code(200).send({ admitted, rejected: jobs.length - admitted, jobs });
+    },
+  );
+}
+
+const KEY_PER_ITEM: Problem = {
+  code: 'invalid_field',
+  field: 'Idempotency-Key',
+  detail: 'In a batch every item has an `idempotencyKey` of its own; leave the header out.',
+};
+
+function itemAnswer(outcome: Outcome, index: number, random: () => number) {
+  const { atDoor } = outcome;
+  if (outcome.kind === 'outage') return rejectedItem(outageProblem(random, atDoor.job.id));
+  const { admission } = outcome;
+  if (admission.verdict === 'rejected') return rejectedItem(rejectionProblem(admission, atDoor, ['jobs', index]));
+  return { verdict: 'admitted' as const, replayed: admission.replayed, ...acceptedJob(atDoor, admission) };
+}
+
+function rejectedItem(problem: Problem) {
+  return { verdict: 'rejected' as const, problem: problemDocument(problem) };
+}

@@ -1,0 +1,64 @@
+import type { Rejection } from '../../model/verdict.js';
+import { RedisUnavailable } from '../../redis/outage.js';
+import { roomHeaders } from '../answer-headers.js';
+import { principalOf } from '../first-look.js';
+import { outageProblem } from '../framework-problem.js';
+import type { HttpApp, RouteParts } from '../http-app.js';
+import { AcceptedJob, acceptedJob } from '../job-answer.js';
+import { JobRequest } from '../job-request.js';
+import { ProblemError } from '../problems.js';
+import { type JobAtDoor, readJob } from '../read-job.js';
+import { rejectionProblem } from '../rejection-problem.js';
+import { replyProblem } from '../reply-problem.js';
+import { NoQuery, PROBLEM_ANSWERS } from '../request-schemas.js';
+
+/** `POST /v1/jobs`: one job through the whole order at the door. */
+export function postJob(app: HttpApp, parts: RouteParts): void {
+  app.post(
+    '/v1/jobs',
+    {
+      bodyLimit: parts.jobBytes,
+      schema: { body: JobRequest, querystring: NoQuery, response: { 202: AcceptedJob, ...PROBLEM_ANSWERS } },
+    },
+    async (request, reply) => {
+      const atDoor = readJob(parts.keeper, request.body, {
+        principal: principalOf(request),
+        idempotencyKey: headerText(request.headers['idempotency-key']),
+        requestId: request.id,
+        at: [],
+      });
+      if (!atDoor.ok) return replyProblem(reply, atDoor.problem);
+      const { depth, freePlaces, admission } = await admitOne(parts, atDoor.value);
+      if (admission.verdict === 'rejected') {
+        reply.headers(roomHeaders(depth, freePlaces, retryOf(admission)));
+        return replyProblem(reply, rejectionProblem(admission, atDoor.value, []));
+      }
+      reply.headers(roomHeaders(depth, freePlaces));
+      if (admission.replayed) reply.header('idempotent-replayed', 'true');
+      return reply
+        .code(202)
+        .header('location', `/v1/jobs/${encodeURIComponent(admission.id)}`)
+        .send(acceptedJob(atDoor.value, admission));
+    },
+  );
+}
+
+async function admitOne({ shaping, random }: RouteParts, { type, tenant, job }: JobAtDoor) {
+  try {
+    const { admissions, depth, freePlaces } = await shaping.admit(type, tenant, [job]);
+    const [admission] = admissions;
+    if (admission === undefined) throw new Error(`no verdict on job ${job.id}`);
+    return { depth, freePlaces, admission };
+  } catch (error) {
+    if (error instanceof RedisUnavailable) throw new ProblemError(outageProblem(random, job.id), { cause: error });
+    throw error;
+  }
+}
+
+function retryOf(rejection: Rejection): number | null {
+  return 'retryAfterMs' in rejection ? rejection.retryAfterMs : null;
+}
+
+function headerText(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value.join(', ') : value;
+}
