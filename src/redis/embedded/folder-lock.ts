@@ -23,11 +23,11 @@ export interface FolderLock {
 /** Exit status of a command that found the lock taken. */
 export const LOCK_HELD = 75;
 
-// `exec` keeps the descriptor and the pid. The pid is written only by whoever has the lock, so it is never wrong for long.
-const FLOCK = `exec 9>>"$1" && "$3" -n 9 || exit ${LOCK_HELD}; echo $$ >"$2"; shift 3; exec "$@"`;
-const FLOCK_FREE = `exec 9>>"$1" && "$2" -n 9 || exit ${LOCK_HELD}`;
-const PERL_TAKE = `use Fcntl qw(:flock F_SETFD); open(my $l, ">>", shift) && flock($l, LOCK_EX|LOCK_NB) or exit ${LOCK_HELD};`;
-const PERL = `${PERL_TAKE} open(my $p, ">", shift) && print {$p} "$$\\n"; close($p); fcntl($l, F_SETFD, 0); exec {$ARGV[0]} @ARGV; exit 127`;
+// A shell whose `exec` cannot open the file ends with another status. `exec` keeps the descriptor and the pid. The pid is written only by whoever has the lock, so it is never wrong for long.
+const FLOCK = `exec 9>>"$1"; "$3" -n 9 || exit ${LOCK_HELD}; echo $$ >"$2"; shift 3; exec "$@"`;
+const FLOCK_FREE = `exec 9>>"$1"; "$2" -n 9 || exit ${LOCK_HELD}`;
+const PERL_TAKE = `use Fcntl qw(:flock F_SETFD); open(my $l, ">>", shift) or exit 1; flock($l, LOCK_EX|LOCK_NB) or exit ${LOCK_HELD};`;
+const PERL = `${PERL_TAKE} open(my $p, ">", shift) or exit 1; print {$p} "$$\\n"; close($p); fcntl($l, F_SETFD, 0); exec {$ARGV[0]} @ARGV; exit 127`;
 
 /**
  * The lock of a folder, by whichever tool this machine has.
