@@ -44,7 +44,7 @@ const FALLBACK_MS = 5000;
 export class Runner extends EventEmitter<RunnerEvents> {
   readonly source: WorkSource;
   readonly #plan: RunPlan;
-  readonly #log: HandlerLog;
+  readonly #logFor: (job: RunJob) => HandlerLog;
   readonly #slots: number;
   readonly #running = new Map<string, { run: Run; held: Held }>();
   readonly #leave = new AbortController();
@@ -54,12 +54,12 @@ export class Runner extends EventEmitter<RunnerEvents> {
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Infinity;
 
-  constructor(source: WorkSource, slots: number, plan: RunPlan, log: HandlerLog) {
+  constructor(source: WorkSource, slots: number, plan: RunPlan, logFor: (job: RunJob) => HandlerLog) {
     super();
     this.source = source;
     this.#slots = slots;
     this.#plan = plan;
-    this.#log = log;
+    this.#logFor = logFor;
   }
 
   /** Jobs under way here. */
@@ -166,7 +166,7 @@ export class Runner extends EventEmitter<RunnerEvents> {
 
   #run(run: Run, held: Held): Promise<Outcome> {
     this.emit('active', run.job);
-    return run.outcome({ log: this.#log, progress: (value) => this.#progress(held, value) });
+    return run.outcome({ log: this.#logFor(run.job), progress: (value) => this.#progress(held, value) });
   }
 
   async #settle(held: Held, outcome: Outcome, nextToken: string) {

@@ -56,8 +56,11 @@ export async function orUnavailable<Reply>(ask: () => Promise<Reply>): Promise<R
   }
 }
 
+const closedOnPurpose = new WeakSet<Redis>();
+
 /** Closes without waiting for a Redis that may never answer. */
 export function closeConnection(redis: Redis): void {
+  closedOnPurpose.add(redis);
   redis.disconnect(false);
 }
 
@@ -106,7 +109,7 @@ function reportState(redis: Redis, onState: ConnectionOptions['onState']): void 
   let state: 'up' | 'down' | undefined;
   let lastError = 'connection closed';
   const change = (to: 'up' | 'down', detail: string): void => {
-    if (state !== to) onState?.(to, detail);
+    if (state !== to && !closedOnPurpose.has(redis)) onState?.(to, detail);
     state = to;
   };
   redis.on('error', (error: Error) => {

@@ -1,0 +1,97 @@
+import type { AddressInfo } from 'node:net';
+import type { Config } from '../config/config.js';
+import { buildApp } from '../http/app.js';
+import { doorOf } from '../http/door.js';
+import { createKeyring, hashKey, type KeyEntry } from '../http/keyring.js';
+import type { ReadyReport } from '../http/ready-report.js';
+import { closeConnection, openConnection } from '../redis/connection.js';
+import { isPassing } from '../redis/outage.js';
+import type { ReachedRedis } from '../redis/reach-redis.js';
+import { loadScripts } from '../redis/script.js';
+import { configSettings } from '../shaping/config-settings.js';
+import { newJobId } from '../shaping/job-id.js';
+import { RedisShaping } from '../shaping/redis-shaping.js';
+import { scripts } from '../shaping/scripts.js';
+import { syncProfiles } from '../shaping/sync-profiles.js';
+import type { Logger } from '../telemetry/logger.js';
+import { DEMO_TENANT, type FirstKeys } from './first-keys.js';
+
+/** How long Redis may take to answer a caller, in milliseconds. */
+const DEADLINE_MS = 2000;
+
+/** The API, listening. */
+export interface ApiServer {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** Puts the API together and lets it listen. Redis need not be there: until it is, the API says so. */
+export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRedis, log: Logger): Promise<ApiServer> {
+  const settings = configSettings(config);
+  const commands = openConnection(redis.target, {
+    name: 'api',
+    deadlineMs: DEADLINE_MS,
+    onState: (state, detail) => {
+      if (state === 'up') log.info('redis is there');
+      else log.warn({ detail }, 'redis is away; trying again');
+    },
+  });
+  const follow = async (): Promise<void> => {
+    try {
+      await loadScripts(commands, Object.values(scripts));
+      for (const type of settings.typeNames()) {
+        const changed = await syncProfiles(commands, settings, type);
+        if (changed > 0) log.info({ type, buckets: changed }, 'profiles changed: what waits was re-timed');
+      }
+    } catch (error) {
+      if (!isPassing(error)) log.error({ err: error }, 'profiles could not be applied to what waits');
+    }
+  };
+  commands.on('ready', () => void follow());
+
+  const shaping = new RedisShaping(commands, settings);
+  const app = buildApp({
+    shaping,
+    door: doorOf(config),
+    keyring: createKeyring(keyEntries(config, keys)),
+    ready: () => readiness(shaping),
+    log,
+    newJobId: (type) => newJobId(type),
+  });
+  await app.listen({ host: config.listen.host, port: config.listen.port });
+  return {
+    url: urlOf(app.server.address(), config.listen.host),
+    close: async () => {
+      await app.close();
+      closeConnection(commands);
+    },
+  };
+}
+
+function keyEntries(config: Config, keys: FirstKeys): KeyEntry[] {
+  const admin = (key: string): KeyEntry => ({ hash: hashKey(key), principal: { kind: 'admin' } });
+  const tenant = (id: string, key: string): KeyEntry => ({
+    hash: hashKey(key),
+    principal: { kind: 'tenant', tenant: id },
+  });
+  return [
+    ...config.admin.keys.map(admin),
+    ...(keys.adminKey === undefined ? [] : [admin(keys.adminKey)]),
+    ...[...config.tenants.values()].flatMap(({ id, keys: own }) => own.map((key) => tenant(id, key))),
+    ...(keys.demoKey === undefined ? [] : [tenant(DEMO_TENANT, keys.demoKey)]),
+  ];
+}
+
+async function readiness(shaping: RedisShaping): Promise<ReadyReport> {
+  try {
+    await shaping.ping();
+    return { ready: true, checks: { redis: 'answers' } };
+  } catch {
+    return { ready: false, checks: { redis: 'does not answer' } };
+  }
+}
+
+function urlOf(address: AddressInfo | string | null, host: string): string {
+  if (address === null || typeof address === 'string') throw new Error('the API does not listen on a port');
+  return `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`;
+}

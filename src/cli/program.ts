@@ -1,0 +1,139 @@
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { loadConfig } from '../config/config.js';
+import { environment } from '../config/environment.js';
+import { stopEmbeddedRedis } from '../redis/embedded/embedded-redis.js';
+import { type RunOptions, runApi } from './run-api.js';
+import { startWorkerProcess, type WorkerOrder } from './worker-process.js';
+
+interface CommonFlags {
+  readonly config?: string;
+  readonly data?: string;
+}
+
+interface ServeFlags extends CommonFlags {
+  readonly listen?: string;
+  readonly download: boolean;
+  readonly json?: true;
+}
+
+interface WorkFlags extends CommonFlags {
+  readonly types?: readonly string[];
+  readonly concurrency: Readonly<Record<string, number>>;
+  readonly download: boolean;
+}
+
+/** Reads the command line and does what it says. Resolves with the exit code: 0 done, 1 failed, 2 wrong input. */
+export async function runProgram(argv: readonly string[], version: string): Promise<number> {
+  let code = 0;
+  const program = describeProgram(version, (outcome) => {
+    code = outcome;
+  });
+  try {
+    await program.parseAsync(argv);
+    return code;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    process.stderr.write(`headgate: ${error instanceof Error ? error.message : String(error)}\n`);
+    return isWrongInput(error) ? 2 : 1;
+  }
+}
+
+function describeProgram(version: string, setCode: (code: number) => void): Command {
+  const program = new Command('headgate')
+    .description("Multi-tenant traffic shaper: every tenant's jobs at its own steady rate.")
+    .version(version)
+    .exitOverride()
+    .showHelpAfterError('(headgate --help shows all commands)');
+
+  command(program, 'start', 'run the API and workers together')
+    .addOption(listen())
+    .addOption(concurrency())
+    .addOption(types())
+    .addOption(noDownload())
+    .addOption(json())
+    .action(async (flags: ServeFlags & WorkFlags) => {
+      setCode(await runApi({ ...runOptions(flags), workers: workersOf(flags) }));
+    });
+  command(program, 'serve', 'run the API alone')
+    .addOption(listen())
+    .addOption(noDownload())
+    .addOption(json())
+    .action(async (flags: ServeFlags) => {
+      setCode(await runApi(runOptions(flags)));
+    });
+  command(program, 'work', 'run workers alone')
+    .addOption(concurrency())
+    .addOption(types())
+    .addOption(noDownload())
+    .action(async (flags: WorkFlags) => {
+      setCode(await work({ load: loadOf(flags), allowDownload: flags.download, ...workersOf(flags) }));
+    });
+  command(program, 'stop', 'end the embedded Redis of a data folder; the data stays').action(
+    async (flags: CommonFlags) => {
+      const config = await loadConfig({ env: environment().variables, cwd: process.cwd(), ...loadOf(flags) });
+      const outcome = await stopEmbeddedRedis(config.dataDir);
+      process.stdout.write(`${outcome === 'stopped' ? 'Redis stopped' : 'Redis was not running'} (${config.dataDir})\n`);
+    },
+  );
+  return program;
+}
+
+function command(program: Command, name: string, description: string): Command {
+  return program
+    .command(name)
+    .description(description)
+    .exitOverride()
+    .addOption(new Option('--config <file>', 'configuration file (default: ./headgate.yaml, else the packaged one)'))
+    .addOption(new Option('--data <dir>', 'folder for the embedded Redis and the keys (default: .headgate)'));
+}
+
+const listen = (): Option => new Option('--listen <host:port>', 'where the API listens (default: 127.0.0.1:8080)');
+const noDownload = (): Option => new Option('--no-download', 'never fetch a Redis server from the distribution');
+const json = (): Option => new Option('--json', 'print one JSON line when ready instead of the greeting');
+const types = (): Option =>
+  new Option('--types <names>', 'types to serve, comma-separated (default: all with a handler)').argParser((text) =>
+    text.split(',').map((name) => name.trim()),
+  );
+const concurrency = (): Option =>
+  new Option('--concurrency <type=slots>', 'slots by type, as in ocr=2,chat=8 (default: 10 each, or the capacity)')
+    .argParser(parseConcurrency)
+    .default({}, '');
+
+function parseConcurrency(text: string): Record<string, number> {
+  return Object.fromEntries(
+    text.split(',').map((part) => {
+      const [, type, slots] = /^\s*([a-z][a-z0-9_-]*)=([0-9]{1,5})\s*$/.exec(part) ?? [];
+      const count = Number(slots);
+      if (type === undefined || count < 1) {
+        throw new InvalidArgumentError(`expected type=slots such as ocr=2,chat=8, with slots from 1 to 99999; got "${part}"`);
+      }
+      return [type, count];
+    }),
+  );
+}
+
+function loadOf({ config, data, listen: at }: CommonFlags & { listen?: string }): WorkerOrder['load'] {
+  const overrides = { ...(at !== undefined && { listen: at }), ...(data !== undefined && { dataDir: data }) };
+  return { overrides, ...(config !== undefined && { file: config }) };
+}
+
+function runOptions(flags: ServeFlags): RunOptions {
+  return { load: loadOf(flags), allowDownload: flags.download, json: flags.json === true };
+}
+
+function workersOf({ types: names, concurrency: slots }: WorkFlags): Pick<WorkerOrder, 'types' | 'concurrency'> {
+  return { concurrency: slots, ...(names !== undefined && { types: names }) };
+}
+
+async function work(order: WorkerOrder): Promise<number> {
+  const worker = startWorkerProcess(order);
+  process.on('SIGTERM', worker.stop);
+  process.on('SIGINT', worker.stop);
+  return (await worker.ended) ?? 1;
+}
+
+const WRONG_INPUT = new Set(['ConfigError', 'UsageError', 'NoRedisServer', 'EmbeddedRedisError']);
+
+function isWrongInput(error: unknown): boolean {
+  return error instanceof Error && WRONG_INPUT.has(error.name);
+}

@@ -1,0 +1,58 @@
+import { join } from 'node:path';
+import type { RedisTarget } from './connection.js';
+import { startEmbeddedRedis } from './embedded/embedded-redis.js';
+
+/** Which Redis to use, and what it takes to bring up the embedded one. */
+export interface ReachOptions {
+  /** `url` is `redis://…`, `rediss://…` or the absolute path of a unix socket. */
+  readonly address: { readonly kind: 'embedded' } | { readonly kind: 'server'; readonly url: string };
+  readonly dataDir: string;
+  readonly durability: 'always' | 'everysec';
+  /** Whether a server may be fetched from the distribution's packages when none is on PATH. */
+  readonly allowDownload: boolean;
+  readonly path: string | undefined;
+  /** Folder that holds caches of this user, such as `~/.cache`. */
+  readonly cacheHome: string | undefined;
+  /** Told which rung was taken. */
+  readonly log: (rung: string, detail: Record<string, unknown>) => void;
+}
+
+/** A Redis that can be connected to. */
+export interface ReachedRedis {
+  readonly target: RedisTarget;
+  /** To be called once all connections of this process are closed: the last process over a data folder ends its server. */
+  release(): Promise<void>;
+}
+
+/**
+ * Finds the Redis to use: the configured one, else an embedded one (adopted, from PATH, or fetched). A configured server
+ * is not waited for. Throws NoRedisServer or EmbeddedRedisError, whose message is one sentence for people.
+ */
+export async function reachRedis(options: ReachOptions): Promise<ReachedRedis> {
+  const { address, log } = options;
+  if (address.kind === 'server') {
+    const isSocket = address.url.startsWith('/');
+    log('configured', { server: isSocket ? address.url : withoutPassword(address.url) });
+    return { target: isSocket ? { socketPath: address.url } : { url: address.url }, release: async () => undefined };
+  }
+  const embedded = await startEmbeddedRedis({
+    dataDir: options.dataDir,
+    durability: options.durability,
+    allowDownload: options.allowDownload,
+    log,
+    ...(options.path !== undefined && { path: options.path }),
+    ...(options.cacheHome !== undefined && { cacheDir: join(options.cacheHome, 'headgate') }),
+  });
+  return {
+    target: { socketPath: embedded.socketPath },
+    release: async () => {
+      await embedded.release();
+    },
+  };
+}
+
+function withoutPassword(text: string): string {
+  const url = new URL(text);
+  url.password = '';
+  return url.toString();
+}

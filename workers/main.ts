@@ -1,0 +1,90 @@
+import { hostname } from 'node:os';
+import { environment } from '../src/config/environment.js';
+import { loadConfig } from '../src/config/config.js';
+import { closeConnection, openConnection, Subscriber } from '../src/redis/connection.js';
+import { reachRedis } from '../src/redis/reach-redis.js';
+import { configSettings } from '../src/shaping/config-settings.js';
+import { createLogger } from '../src/telemetry/logger.js';
+import { loadTypes } from './load-types.js';
+import { logRuns } from './log-runs.js';
+import { Pool } from './pool.js';
+import { makeRunner } from './make-runner.js';
+import type { WorkerArguments } from './worker-arguments.js';
+
+/** How long a command may go unanswered; a settle that meets it is repeated. */
+const DEADLINE_MS = 5000;
+const MAX_STALLED = 1;
+
+/** The worker process: one pool over the types it serves, until a signal or the end of the process that started it. */
+async function main(): Promise<void> {
+  const args: WorkerArguments = JSON.parse(process.argv[2] ?? '{}');
+  const env = environment();
+  const log = createLogger({ isTerminal: process.stderr.isTTY === true && !env.ci });
+  const config = await loadConfig({ env: env.variables, cwd: process.cwd(), ...args.load });
+  const types = await loadTypes(config, args);
+
+  const redis = await reachRedis({
+    address: config.redis,
+    dataDir: config.dataDir,
+    durability: config.durability,
+    allowDownload: args.allowDownload,
+    path: env.path,
+    cacheHome: env.cacheHome ?? (env.home && `${env.home}/.cache`),
+    log: (rung, detail) => log.debug({ rung, ...detail }, 'redis'),
+  });
+  const onState = (state: 'up' | 'down', detail: string): void => {
+    if (state === 'up') log.info('redis is there');
+    else log.warn({ detail }, 'redis is away; trying again');
+  };
+  const commands = openConnection(redis.target, { name: 'worker', deadlineMs: DEADLINE_MS, onState });
+  const messages = openConnection(redis.target, { name: 'worker-wake', deadlineMs: DEADLINE_MS });
+  const settings = configSettings(config);
+  const worker = `${hostname()}:${process.pid}`;
+  const runners = types.map((type) => makeRunner(type, commands, settings, { worker, lockMs: config.lockDurationMs, log }));
+  const pool = new Pool(commands, new Subscriber(messages), runners, {
+    lockMs: config.lockDurationMs,
+    stalledIntervalMs: config.stalledIntervalMs,
+    maxStalled: MAX_STALLED,
+  });
+  logRuns(pool, log);
+  await pool.start();
+  const slots = Object.fromEntries(types.map(({ config: { name }, slots }) => [name, slots]));
+  log.info({ slots }, types.length > 0 ? 'worker is ready' : 'worker has no type to serve');
+  process.send?.({ ready: true });
+
+  await untilAskedToLeave(log.warn.bind(log));
+  log.info({ running: pool.running }, 'worker takes nothing more');
+  await pool.stop(config.shutdownGraceMs);
+  for (const { handler } of types) await handler.close?.();
+  closeConnection(commands);
+  closeConnection(messages);
+  await redis.release();
+}
+
+/** Resolves at the first signal, or when the parent is gone; a second signal leaves at once. */
+function untilAskedToLeave(warn: (message: string) => void): Promise<void> {
+  return new Promise((resolve) => {
+    let asked = false;
+    const onSignal = (): void => {
+      if (asked) {
+        warn('leaving now; what runs is taken up by others');
+        process.exit(1);
+      }
+      asked = true;
+      resolve();
+    };
+    process.on('SIGTERM', onSignal);
+    process.on('SIGINT', onSignal);
+    process.once('disconnect', () => {
+      if (!asked) onSignal();
+    });
+  });
+}
+
+try {
+  await main();
+  process.exit(0);
+} catch (error) {
+  process.stderr.write(`headgate: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(2);
+}
