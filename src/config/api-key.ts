@@ -1,7 +1,7 @@
 import type { Decoded } from './field.js';
 
 /** Completes "expected …". */
-export const KEY_FORM = 'an API key of 16 to 256 visible ASCII characters, or env:NAME';
+export const KEY_FORM = 'an API key of 16 to 256 visible ASCII characters (only digits: in quotes), or env:NAME';
 
 const MIN_LENGTH = 16;
 const MAX_LENGTH = 256;

@@ -16,6 +16,7 @@ const key = (description: string) =>
     expected: KEY_FORM,
     written: 'API key, or `env:NAME`',
     secret: true,
+    standIn: '',
     description,
   });
 
@@ -29,6 +30,7 @@ const name = (description: string, defaultName?: string) =>
     written: 'name',
     default: defaultName,
     defaultText: defaultName,
+    standIn: '',
     description,
   });
 
@@ -63,7 +65,7 @@ export const ConfigFields = Type.Object({
     decode: (written, { folder, variables }) => {
       const name = /^env:([A-Za-z_][A-Za-z0-9_]*)$/.exec(written)?.[1];
       if (name === undefined) return redisAddress(written, folder);
-      const value = variables[name];
+      const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
       return value ? redisAddress(value, folder) : { fault: `the environment variable ${name} is not set` };
     },
     expected: REDIS_FORMS,

@@ -12,7 +12,7 @@ import { type OutsideOptions, outsideSettings } from './outside-settings.js';
 import { ConfigError } from './problem.js';
 import { ProblemList } from './problem-list.js';
 import { readFault } from './read-fault.js';
-import { BROKEN, readField } from './read-fields.js';
+import { readField } from './read-fields.js';
 import { checkRelations } from './relations.js';
 import { YamlSource } from './yaml-source.js';
 
@@ -76,7 +76,6 @@ function readFields(text: string, context: TextContext, problems: ProblemList): 
   if (source.faults.length > 0) return undefined;
   problems.locate([], source.position(source.root) ?? { line: 1, column: 1 });
   const fields = readField(ConfigFields, source.root, [], { source, problems, context });
-  if (fields === BROKEN) return undefined;
   if (Check(ConfigFields, fields)) return fields;
   throw new Error('the configuration was read into something that its own schema refuses');
 }

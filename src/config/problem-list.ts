@@ -30,11 +30,10 @@ export class ProblemList {
 
   /** All problems in the order of the file; those outside it last. */
   all(): readonly ConfigProblem[] {
-    const { line, column } = {
-      line: (a: ConfigProblem) => a.line ?? Infinity,
-      column: (a: ConfigProblem) => a.column ?? 0,
-    };
-    return this.#problems.toSorted((a, b) => (line(a) === line(b) ? column(a) - column(b) : line(a) - line(b)));
+    return this.#problems.toSorted((a, b) => {
+      const [lineA, lineB] = [a.line ?? Infinity, b.line ?? Infinity];
+      return lineA === lineB ? (a.column ?? 0) - (b.column ?? 0) : lineA - lineB;
+    });
   }
 
   #nearest(path: Path): Position | undefined {

@@ -1,30 +1,13 @@
 import Type from 'typebox';
-import {
-  type EntriesField,
-  isChoice,
-  isEntries,
-  isFree,
-  isQuantity,
-  isText,
-  quantityOf,
-  type TextContext,
-} from './field.js';
+import { type EntriesField, isEntries, isFree } from './field.js';
 import { expectedOf } from './field-text.js';
 import { suggestName } from './nearest-name.js';
 import type { Path } from './problem.js';
-import type { ProblemList } from './problem-list.js';
 import { readFreeObject } from './read-free-object.js';
-import { describeWritten, type Entry, type Written, type YamlSource } from './yaml-source.js';
-
-/** Stands for a value that cannot be made up: what it belongs to is broken as well. */
-export const BROKEN = Symbol('broken');
-
-/** What reading needs beside the schema and the node. */
-export interface Reading {
-  readonly source: YamlSource;
-  readonly problems: ProblemList;
-  readonly context: TextContext;
-}
+import { readScalar } from './read-scalar.js';
+import type { Reading } from './reading.js';
+import { REQUIRED, standIn, unstated } from './unstated.js';
+import { describeWritten, type Entry, type Written } from './yaml-source.js';
 
 /**
  * Reads what stands at `node` as `schema` says, and adds every problem to the list.
@@ -42,64 +25,6 @@ export function readField(schema: Type.TSchema, node: unknown, path: Path, readi
   return readScalar(schema, written, path, reading);
 }
 
-/** The value of a field that is not written; BROKEN when it has to be. */
-export function unstated(schema: Type.TSchema): unknown {
-  if (Type.IsOptional(schema)) return undefined;
-  if ('default' in schema && schema.default !== undefined) return schema.default;
-  if (isEntries(schema)) return schema.mandatory ? BROKEN : new Map();
-  if (isFree(schema)) return {};
-  return Type.IsObject(schema) ? objectOf(schema, unstated) : BROKEN;
-}
-
-/** Keeps the place of a broken value: what it would be if it were not written, else some value that is allowed. */
-function standIn(schema: Type.TSchema): unknown {
-  const value = unstated(schema);
-  if (value !== BROKEN) return value;
-  if (isEntries(schema)) return new Map();
-  if (isQuantity(schema)) return schema.least;
-  if (isText(schema)) return schema.standIn ?? BROKEN;
-  return Type.IsObject(schema) ? objectOf(schema, standIn) : BROKEN;
-}
-
-function objectOf(schema: Type.TObject, fill: (property: Type.TSchema) => unknown): unknown {
-  const object: Record<string, unknown> = {};
-  for (const [name, property] of Object.entries(schema.properties)) {
-    const value = fill(property);
-    if (value === BROKEN) return BROKEN;
-    if (value !== undefined) object[name] = value;
-  }
-  return object;
-}
-
-function readScalar(schema: Type.TSchema, written: Written, path: Path, { problems, context }: Reading): unknown {
-  const secret = isText(schema) && schema.secret;
-  const mismatch = () => problems.add(path, `expected ${expectedOf(schema)}; got ${describeWritten(written, secret)}`);
-
-  if (isQuantity(schema)) {
-    const isNull = written.kind === 'null' || written.kind === 'nothing';
-    if (isNull && schema.onNull !== undefined) {
-      problems.add(path, schema.onNull);
-      return standIn(schema);
-    }
-    // A bare number and the same digits in quotes differ only where the unit has no letters of its own.
-    const bare = schema.unit === 'number' || schema.unit === 'count';
-    const readable = written.kind === 'number' || (written.kind === 'text' && !(bare && written.text !== 'unlimited'));
-    const value = readable ? quantityOf(schema, written.text) : undefined;
-    if (value !== undefined) return value;
-    mismatch();
-  } else if (isChoice(schema)) {
-    if (written.kind === 'text' && schema.choices.includes(written.text)) return written.text;
-    mismatch();
-  } else if (isText(schema)) {
-    if (written.kind === 'text' && written.text !== '') {
-      const decoded = schema.decode(written.text, context);
-      if ('value' in decoded) return decoded.value;
-      problems.add(path, decoded.fault);
-    } else mismatch();
-  } else throw new Error(`the schema has a field of no known kind at ${JSON.stringify(path)}`);
-  return standIn(schema);
-}
-
 function readObject(schema: Type.TObject, written: Written, path: Path, reading: Reading): unknown {
   if (written.kind !== 'mapping') return wrongShape(schema, written, path, reading);
   const { problems } = reading;
@@ -114,18 +39,16 @@ function readObject(schema: Type.TObject, written: Written, path: Path, reading:
   }
 
   const object: Record<string, unknown> = {};
-  let broken = false;
   for (const [name, property] of Object.entries(schema.properties)) {
     const entry = stated.get(name);
     let value = entry === undefined ? unstated(property) : readField(property, entry.value, [...path, name], reading);
-    if (entry === undefined && value === BROKEN) {
+    if (value === REQUIRED) {
       problems.add([...path, name], `required; expected ${expectedOf(property)}`);
       value = standIn(property);
     }
-    if (value === BROKEN) broken = true;
-    else if (value !== undefined) object[name] = value;
+    if (value !== undefined) object[name] = value;
   }
-  return broken ? BROKEN : object;
+  return object;
 }
 
 function readEntries(schema: EntriesField, written: Written, path: Path, reading: Reading): unknown {
@@ -135,22 +58,18 @@ function readEntries(schema: EntriesField, written: Written, path: Path, reading
     const place = [...path, name];
     const fault = schema.nameFault(name);
     if (fault !== undefined) reading.problems.add(place, fault, reading.source.position(key));
-    const read = readField(schema.entries, value, place, reading);
-    if (read !== BROKEN) entries.set(name, read);
+    entries.set(name, readField(schema.entries, value, place, reading));
   }
   return entries;
 }
 
 function readList(schema: Type.TArray, written: Written, path: Path, reading: Reading): unknown {
   if (written.kind !== 'list') return wrongShape(schema, written, path, reading);
-  const items: unknown[] = [];
-  written.list.items.forEach((node, index) => {
+  return written.list.items.map((node, index) => {
     const place = [...path, index];
     reading.problems.locate(place, reading.source.position(node));
-    const item = readField(schema.items, node, place, reading);
-    if (item !== BROKEN) items.push(item);
+    return readField(schema.items, node, place, reading);
   });
-  return items;
 }
 
 /** Of several forms the one that was meant: the scalar for a scalar, else the object whose fields are most alike. */

@@ -1,5 +1,5 @@
 import type { Path } from './problem.js';
-import type { Reading } from './read-fields.js';
+import type { Reading } from './reading.js';
 import { describeWritten, type Written } from './yaml-source.js';
 
 /** Aliases can make a small file unfold into a huge value. */

@@ -93,6 +93,7 @@ function checkKeys(tenants: ConfigFields['tenants'], adminKeys: readonly string[
     if (tenant.key !== undefined && tenant.keys !== undefined)
       problems.add([...path, 'key'], 'say key or keys, not both');
     for (const key of tenantKeys(tenant)) {
+      if (key === '') continue; // It stands in for one that was refused.
       const owner = owners.get(key);
       if (owner !== undefined) problems.add([...path, ...keyPlace(tenant, key)], `this is the key of ${owner} too`);
       else owners.set(key, `tenant ${JSON.stringify(id)}`);

@@ -88,7 +88,7 @@ export function describeWritten(written: Written, secret = false): string {
     case 'text':
       return secret ? 'text' : JSON.stringify(shortened(written.text));
     case 'number':
-      return secret ? 'a number (put it in quotes)' : shortened(written.text);
+      return secret ? 'a number' : shortened(written.text);
     case 'boolean':
       return written.text;
     case 'list':
