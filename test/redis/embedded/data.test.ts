@@ -5,6 +5,8 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { stopEmbeddedRedis } from '../../../src/redis/embedded/embedded-redis.js';
+import { findOnPath } from '../../../src/redis/embedded/find-on-path.js';
+import { pathWith, REAL_PATH } from './chosen-path.js';
 import { isAlive, useDataFolders } from './data-folders.js';
 
 const folders = useDataFolders();
@@ -28,6 +30,20 @@ describe('the data', () => {
     expect(second.rung).toBe('path');
     expect(second.pid).not.toBe(first.pid);
     expect(await folders.connect(second.socketPath).get('k')).toBe('v');
+  });
+
+  test('is waited for until all of it is read', async () => {
+    const dataDir = await folders.create();
+    const first = await folders.start({ dataDir });
+    const writes = folders.connect(first.socketPath).pipeline();
+    for (let key = 0; key < 5_000; key++) writes.set(`k${key}`, 'v');
+    await writes.exec();
+    expect(await first.release()).toBe('stopped');
+    const server = await findOnPath('redis-server', REAL_PATH);
+    const slowly = await pathWith([], { 'redis-server': `exec '${server}' "$@" --key-load-delay 100` });
+    const second = await folders.start({ dataDir, path: slowly });
+    expect(second.rungs).toEqual(['loading', 'path']);
+    expect(await folders.connect(second.socketPath).dbsize()).toBe(5_000);
   });
 
   test('survives headgate stop', async () => {
