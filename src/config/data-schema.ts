@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { Compile, Meta } from 'typebox/schema';
+import { Compile, Errors, Meta } from 'typebox/schema';
 import { type Fault, readFault } from './read-fault.js';
 
 const DEFAULT_DRAFT = 'https://json-schema.org/draft/2020-12/schema';
@@ -30,7 +30,8 @@ function schemaFault(schema: object): string | undefined {
   const draft = Object.entries(Meta).find(([uri]) => typeof named === 'string' && bare(uri) === bare(named))?.[1];
   if (draft === undefined) return `$schema: expected one of ${Object.keys(Meta).map(bare).join(', ')}`;
   try {
-    const [ok, [error]] = Compile(draft).Errors(schema);
+    // Compiling a whole draft for one look at one schema takes thirty times as long as interpreting it.
+    const [ok, [error]] = Errors(draft, schema);
     if (!ok) return `not a JSON Schema: ${error?.instancePath || 'it'} ${error?.message}`;
     Compile(schema);
   } catch (error) {
