@@ -15,8 +15,13 @@ export function answerClientError(error: ConnectionError, socket: Socket): void 
 export function answerExpectation(request: IncomingMessage, response: ServerResponse): void {
   const detail = `\`Expect: ${shortened(request.headers.expect ?? '')}\` is not understood.`;
   const problem: Problem = { code: 'expectation_failed', field: 'Expect', detail };
-  response.writeHead(problemStatus(problem), { 'content-type': PROBLEM_MEDIA_TYPE, connection: 'close' });
-  response.end(JSON.stringify(problemDocument(problem)));
+  const body = JSON.stringify(problemDocument(problem));
+  response.writeHead(problemStatus(problem), {
+    'content-type': PROBLEM_MEDIA_TYPE,
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  });
+  response.end(body);
 }
 
 function problemOf(code: string): Problem {

@@ -12,8 +12,11 @@ declare module 'fastify' {
   }
 }
 
-/** Bytes of an unread body that are taken in and thrown away to keep the connection; more, and it is closed. */
-const SWALLOWED_BYTES = 64 * 1024;
+/**
+ * Announced bytes of an unread body that are taken in and thrown away, so that a caller who is still sending reads the
+ * answer and not a reset. A longer one, or one without an end in sight, is cut off with the connection.
+ */
+const SWALLOWED_BYTES = 8 * 1024 * 1024;
 
 /** An `onRequest` hook for every request, before anything of its body was read. */
 export function firstLook(methods: RouteMethods, headerCount: number) {

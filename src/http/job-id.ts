@@ -1,7 +1,7 @@
 import type { Problem } from './problems.js';
 
 /** What an id of ours may look like: longer than any, and bounded before it costs memory in Redis. */
-const JOB_ID = /^[\x21-\x7e]{1,1024}$/;
+const JOB_ID = /^[\x21-\x7e]{1,128}$/;
 
 export function isJobId(text: string): boolean {
   return JOB_ID.test(text);

@@ -6,9 +6,12 @@ export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 
 /** Answers with a problem document. Return its result from a handler or hook. */
 export function replyProblem(reply: FastifyReply, problem: Problem): FastifyReply {
-  return reply
-    .code(problemStatus(problem))
-    .headers(problemHeaders(problem))
-    .type(PROBLEM_MEDIA_TYPE)
-    .send(JSON.stringify(problemDocument(problem)));
+  return (
+    reply
+      .code(problemStatus(problem))
+      .headers(problemHeaders(problem))
+      .type(PROBLEM_MEDIA_TYPE)
+      // Bytes, because Fastify would add a charset, which this media type does not have, to a text.
+      .send(Buffer.from(JSON.stringify(problemDocument(problem))))
+  );
 }
