@@ -30,6 +30,12 @@ export interface Fairness {
 }
 
 /**
+ * What the workers do per second changes during a run, and a tenant bound by its rate in one moment may be bound by its
+ * share in the next; so what is deserved is reckoned for slices of this length and added up.
+ */
+const SLICE_MS = 10_000;
+
+/**
  * Compares what each tenant was served in a window, in which all had jobs waiting, with what it deserves: the weighted
  * max-min fair division of what was served in all, nobody above its own rate.
  */
@@ -39,28 +45,37 @@ export function fairness(
   window: Window,
   slots: number,
 ): Fairness {
-  const seconds = (window.untilMs - window.fromMs) / 1000;
-  const served = entitlements.map(({ tenant }) =>
-    costStarted(
-      jobs.filter((job) => job.tenant === tenant),
-      window,
-    ),
-  );
-  const total = served.reduce((sum, cost) => sum + cost, 0);
-  const deserved = waterFilling(
-    total / seconds,
-    entitlements.map(({ weight, ratePerSecond }) => ({ weight, limit: ratePerSecond })),
-  );
+  const seconds = lengthSeconds(window);
+  const total = costStarted(jobs, window);
+  const slices = slicesOf(window).map((slice) => deservedCosts(entitlements, jobs, slice));
   const tenants = entitlements.map(({ tenant, ratePerSecond }, index) => {
-    const servedPerSecond = (served[index] ?? 0) / seconds;
-    const deservedPerSecond = deserved[index] ?? 0;
-    const boundBy = deservedPerSecond === ratePerSecond ? ('rate' as const) : ('share' as const);
+    const ofTenant = jobs.filter((job) => job.tenant === tenant);
+    const deserved = slices.reduce((sum, costs) => sum + (costs[index] ?? 0), 0);
+    const servedPerSecond = costStarted(ofTenant, window) / seconds;
+    const deservedPerSecond = deserved / seconds;
+    const boundBy = deservedPerSecond >= ratePerSecond - 1e-9 ? ('rate' as const) : ('share' as const);
     return { tenant, servedPerSecond, deservedPerSecond, boundBy, offBy: servedPerSecond / deservedPerSecond - 1 };
   });
-  return {
-    seconds,
-    servedPerSecond: total / seconds,
-    slotsBusy: busyMs(jobs, window) / (slots * 1000 * seconds),
-    tenants,
-  };
+  const slotsBusy = busyMs(jobs, window) / (slots * 1000 * seconds);
+  return { seconds, servedPerSecond: total / seconds, slotsBusy, tenants };
+}
+
+/** Cost that each tenant deserves within the slice. */
+function deservedCosts(entitlements: readonly Entitlement[], jobs: readonly ServedJob[], slice: Window): number[] {
+  const claims = entitlements.map(({ weight, ratePerSecond }) => ({
+    weight,
+    limit: ratePerSecond * lengthSeconds(slice),
+  }));
+  return waterFilling(costStarted(jobs, slice), claims);
+}
+
+/** The window in equal slices of about {@link SLICE_MS}. */
+function slicesOf({ fromMs, untilMs }: Window): Window[] {
+  const count = Math.max(1, Math.round((untilMs - fromMs) / SLICE_MS));
+  const boundary = (n: number): number => fromMs + ((untilMs - fromMs) * n) / count;
+  return Array.from({ length: count }, (_, n) => ({ fromMs: boundary(n), untilMs: boundary(n + 1) }));
+}
+
+function lengthSeconds({ fromMs, untilMs }: Window): number {
+  return (untilMs - fromMs) / 1000;
 }

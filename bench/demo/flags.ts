@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 
 /** What the demo is asked for. */
 export interface Flags {
-  /** How long the tenants send, in seconds. */
+  /** How long the tenants send at least, in seconds; longer on a machine too slow to judge by then. */
   readonly seconds: number;
   /** Where the summary goes as JSON. */
   readonly jsonFile?: string;

@@ -1,7 +1,7 @@
 import type { Entitlement } from './fairness.js';
 import type { JobBook } from './job-book.js';
 import { liveTable } from './live-rows.js';
-import { pace, repeat } from './pace.js';
+import { linkedTo, pace, repeat } from './pace.js';
 import type { Page } from './pages.js';
 import type { TerminalDisplay } from './terminal-display.js';
 
@@ -25,16 +25,26 @@ export function offeredLoad(serviceRate: number, goldRate: number): { gold: numb
   return { gold, silver, flood: Math.max(silver, 3 * serviceRate - gold - silver) };
 }
 
-/** Lets all tenants send until `signal` aborts, reads what becomes of their jobs and shows it. */
+/** How long the tenants send. */
+export interface Length {
+  /** At least this long. */
+  readonly seconds: number;
+  /** And until as many jobs of each have started, but no longer than {@link LONGEST} times as long. */
+  readonly leastStarts: number;
+}
+
+const LONGEST = 5;
+
+/** Lets all tenants send, reads what becomes of their jobs and shows it. Returns for how many seconds they sent. */
 export async function run(
   tenants: readonly DemoTenant[],
   pages: readonly Page[],
+  length: Length,
   display: TerminalDisplay,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<number> {
   const startedAtMs = Date.now();
-  const failed = new AbortController();
-  const either = AbortSignal.any([signal, failed.signal]);
+  const going = linkedTo(signal);
   const show = (): void => {
     const nowMs = Date.now();
     const rows = tenants.map(({ entitlement, book }) => ({
@@ -48,16 +58,34 @@ export async function run(
   };
   const activities = [
     ...tenants.map(({ offeredPerSecond, book }) =>
-      pace(offeredPerSecond, either, async (n) => {
+      pace(offeredPerSecond, going.signal, async (n) => {
         const page = pages[n % pages.length];
         if (page !== undefined) await book.send(page);
       }),
     ),
-    ...tenants.map(({ book }) => repeat(REFRESH_EVERY_MS, either, () => book.refresh())),
-    repeat(SHOW_EVERY_MS, either, async () => show()),
+    ...tenants.map(({ book }) =>
+      repeat(REFRESH_EVERY_MS, going.signal, async () => {
+        await book.refresh();
+        return 'again';
+      }),
+    ),
+    repeat(SHOW_EVERY_MS, going.signal, async () => {
+      show();
+      return isLongEnough(tenants, length, Date.now() - startedAtMs) ? 'done' : 'again';
+    }),
   ];
-  await Promise.all(activities.map((activity) => activity.catch((error: unknown) => failed.abort(error))));
-  if (failed.signal.aborted) throw failed.signal.reason;
+  // The first to end, in time or by a failure, ends the others too, and they have ended before a failure is told.
+  const ends = await Promise.allSettled(activities.map((activity) => activity.finally(() => going.abort())));
+  const sentForMs = Date.now() - startedAtMs;
+  const failure = ends.find((end) => end.status === 'rejected');
+  if (failure !== undefined) throw failure.reason;
   await Promise.all(tenants.map(({ book }) => book.refresh()));
   show();
+  return sentForMs / 1000;
+}
+
+function isLongEnough(tenants: readonly DemoTenant[], { seconds, leastStarts }: Length, elapsedMs: number): boolean {
+  const startsOf = ({ book }: DemoTenant): number => book.jobs.filter(({ startedAtMs }) => startedAtMs !== null).length;
+  if (elapsedMs < 1000 * seconds) return false;
+  return elapsedMs >= LONGEST * 1000 * seconds || tenants.every((tenant) => startsOf(tenant) >= leastStarts);
 }

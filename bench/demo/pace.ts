@@ -12,12 +12,25 @@ export async function pace(perSecond: number, signal: AbortSignal, send: (n: num
   }
 }
 
-/** Repeats `step` with `pauseMs` between the end of one and the start of the next, until `signal` aborts. */
-export async function repeat(pauseMs: number, signal: AbortSignal, step: () => Promise<void>): Promise<void> {
-  while (!signal.aborted) {
-    await step();
-    await pause(pauseMs, signal);
-  }
+/** Repeats `step`, with `pauseMs` between two, until it says that it is done or `signal` aborts. */
+export async function repeat(
+  pauseMs: number,
+  signal: AbortSignal,
+  step: () => Promise<'again' | 'done'>,
+): Promise<void> {
+  while (!signal.aborted && (await step()) === 'again') await pause(pauseMs, signal);
+}
+
+/**
+ * A controller that also aborts with `signal`. Not `AbortSignal.any` with `AbortSignal.timeout`: Node 20 may collect the
+ * timeout as garbage, and then nothing ever aborts.
+ */
+export function linkedTo(signal: AbortSignal): AbortController {
+  const controller = new AbortController();
+  const onAbort = (): void => controller.abort(signal.reason);
+  if (signal.aborted) onAbort();
+  else signal.addEventListener('abort', onAbort, { once: true });
+  return controller;
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
+import { linkedTo } from './pace.js';
 
 /** How to start the system. */
 export interface SystemOptions {
@@ -45,14 +46,18 @@ export class RunningSystem {
       { cwd: projectFolder, env: { ...process.env, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] },
     );
     const log: string[] = [];
-    const deadline = AbortSignal.any([signal, AbortSignal.timeout(READY_WITHIN_MS)]);
+    const deadline = linkedTo(signal);
+    const timer = setTimeout(() => deadline.abort(new Error('it took too long')), READY_WITHIN_MS);
     try {
-      const url = await readyUrl(child, log, deadline);
-      await untilReady(url, deadline);
+      const url = await readyUrl(child, log, deadline.signal);
+      await untilReady(url, deadline.signal);
       return new RunningSystem(url, child, log);
     } catch (error) {
       await stop(child);
-      throw new Error(`the system did not start:\n${lastLines(log)}`, { cause: error });
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new Error(`the system did not start: ${reason}\n${lastLines(log)}`, { cause: error });
+    } finally {
+      clearTimeout(timer);
     }
   }
 
@@ -72,7 +77,7 @@ export class RunningSystem {
   }
 }
 
-async function readyUrl(child: ChildProcess, log: string[], deadline: AbortSignal): Promise<string> {
+function readyUrl(child: ChildProcess, log: string[], deadline: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', (code) => reject(new Error(`ended with code ${code}`)));

@@ -20,10 +20,9 @@ export async function measureServiceRate(
     const page = pages[n % pages.length];
     if (page !== undefined) await book.send(page);
   }
-  const done = new AbortController();
-  await repeat(100, AbortSignal.any([signal, done.signal]), async () => {
+  await repeat(100, signal, async () => {
     await book.refresh();
-    if (book.jobs.every(({ endedAtMs }) => endedAtMs !== null)) done.abort();
+    return book.jobs.every(({ endedAtMs }) => endedAtMs !== null) ? 'done' : 'again';
   });
   signal.throwIfAborted();
   const failed = book.jobs.find(({ state }) => state !== 'completed');

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { entitlements, readEntitlements } from '../../bench/demo/contracts.js';
 import { readFlags } from '../../bench/demo/flags.js';
 import { offeredLoad } from '../../bench/demo/load.js';
+import { linkedTo, pace, repeat } from '../../bench/demo/pace.js';
 import { urlOfReadyLine } from '../../bench/demo/running-system.js';
 import { completionsPerSecond } from '../../bench/demo/service-rate.js';
 import { TerminalDisplay } from '../../bench/demo/terminal-display.js';
@@ -32,7 +33,7 @@ describe('the flags', () => {
 describe('what the configuration entitles to', () => {
   it("is read from the demo's own file", async () => {
     expect(await readEntitlements(resolve('bench/demo/headgate.yaml'))).toEqual([
-      { tenant: 'gold', weight: 4, ratePerSecond: 1 },
+      { tenant: 'gold', weight: 4, ratePerSecond: 0.5 },
       { tenant: 'silver', weight: 2, ratePerSecond: Number.POSITIVE_INFINITY },
       { tenant: 'flood', weight: 1, ratePerSecond: Number.POSITIVE_INFINITY },
       { tenant: 'calibration', weight: 2, ratePerSecond: Number.POSITIVE_INFINITY },
@@ -60,6 +61,43 @@ describe('the load', () => {
       expect(flood).toBeGreaterThanOrEqual(silver);
     },
   );
+});
+
+describe('a linked controller', () => {
+  it('aborts with the signal and for its reason, and by itself without touching it', () => {
+    const outer = new AbortController();
+    const inner = linkedTo(outer.signal);
+    const early = linkedTo(outer.signal);
+    early.abort(new Error('early'));
+    expect(outer.signal.aborted).toBe(false);
+    outer.abort(new Error('enough'));
+    expect(inner.signal.reason).toHaveProperty('message', 'enough');
+    expect(early.signal.reason).toHaveProperty('message', 'early');
+    expect(linkedTo(outer.signal).signal.aborted).toBe(true);
+  });
+});
+
+describe('repeating and pacing', () => {
+  it('repeats until the step is done', async () => {
+    const steps: number[] = [];
+    await repeat(0, new AbortController().signal, async () => (steps.push(1) < 3 ? 'again' : 'done'));
+    expect(steps).toHaveLength(3);
+  });
+
+  it('sends one after the other until told to stop', async () => {
+    const stop = new AbortController();
+    const sent: number[] = [];
+    await pace(1e6, stop.signal, async (n) => {
+      sent.push(n);
+      if (n === 4) stop.abort();
+    });
+    expect(sent).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  it('passes on what a step throws', async () => {
+    const { signal } = new AbortController();
+    await expect(pace(1e6, signal, () => Promise.reject(new Error('503')))).rejects.toThrow('503');
+  });
 });
 
 describe('the service rate', () => {

@@ -46,6 +46,19 @@ describe('fairness', () => {
     expect(gold).toMatchObject({ boundBy: 'share', servedPerSecond: 0.5, offBy: 0 });
   });
 
+  it('judges by what the workers could do at the time, when they become slower', () => {
+    const later = (jobs: ReturnType<typeof steadyJobs>) =>
+      jobs.map((one) => ({ ...one, startedAtMs: (one.startedAtMs ?? 0) + 50_000 }));
+    const jobs = [
+      ...[...steadyJobs('gold', 50, 1000, 500), ...later(steadyJobs('gold', 20, 2500, 500))],
+      ...[...steadyJobs('silver', 100, 500, 500), ...later(steadyJobs('silver', 10, 5000, 500))],
+      ...[...steadyJobs('flood', 50, 1000, 500), ...later(steadyJobs('flood', 5, 10_000, 500))],
+    ];
+    const [gold] = fairness(ENTITLED, jobs, { fromMs: 0, untilMs: 100_000 }, 2).tenants;
+    expect(gold).toMatchObject({ servedPerSecond: 0.7, boundBy: 'share' });
+    expect(Math.abs(gold?.offBy ?? 1)).toBeLessThan(0.03);
+  });
+
   it('counts cost and not jobs, and only what started within the window', () => {
     const jobs = [{ ...job('silver', 0, 0), cost: 30 }, job('silver', 0, 60_000), job('silver', 0, null)];
     expect(fairness(ENTITLED, jobs, WINDOW, 2).tenants[1]?.servedPerSecond).toBe(0.5);
