@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { stopEmbeddedRedis } from '../../../src/redis/embedded/embedded-redis.js';
-import { existingRedisFolder, type RedisFolder } from '../../../src/redis/embedded/redis-folder.js';
+import { existingRedisFolder } from '../../../src/redis/embedded/redis-folder.js';
 import { openSession, type ServerSession } from '../../../src/redis/embedded/server-session.js';
 import { REAL_PATH } from './chosen-path.js';
 import { isAlive, useDataFolders } from './data-folders.js';
@@ -90,7 +90,7 @@ describe('an orderly stop', () => {
   test('is also one when the server is gone already', async () => {
     const ours = await folders.start({ dataDir: await folders.create() });
     process.kill(ours.pid, 'SIGKILL');
-    await expect.poll(() => isAlive(ours.pid)).toBe(false);
+    await expect.poll(() => isAlive(ours.pid), { timeout: 30_000 }).toBe(false);
     expect(await ours.release()).toBe('stopped');
   });
 
@@ -110,33 +110,41 @@ describe('an orderly stop', () => {
 });
 
 describe('a process that is leaving', () => {
-  const leaving = async (dataDir: string, socketPath: string): Promise<[ServerSession, RedisFolder]> => {
+  const announceLeaving = async (dataDir: string, socketPath: string): Promise<ServerSession> => {
     const folder = await existingRedisFolder(dataDir);
     const session = folder && (await openSession(socketPath, folder));
     if (session === undefined) throw new Error('no server');
     await session.announceLeaving();
-    return [session, folder as RedisFolder];
+    return session;
+  };
+  /** Starts a second time, and returns once that start has met the one who is leaving, more than once. */
+  const startMeanwhile = async (dataDir: string, socketPath: string) => {
+    const client = folders.connect(socketPath);
+    const connectionsSoFar = async () =>
+      Number(/total_connections_received:(\d+)/.exec(await client.info('stats'))?.[1]);
+    const before = await connectionsSoFar();
+    const started = folders.start({ dataDir });
+    await expect.poll(connectionsSoFar, { timeout: 30_000 }).toBeGreaterThan(before + 2);
+    return { started };
   };
 
   test('is waited for, and its server adopted when it was left running', async () => {
     const dataDir = await folders.create();
     const first = await folders.start({ dataDir });
-    const [session] = await leaving(dataDir, first.socketPath);
-    const second = folders.start({ dataDir });
-    await expect.poll(() => session.otherHeadgates()).toBeGreaterThan(1);
+    const session = await announceLeaving(dataDir, first.socketPath);
+    const { started } = await startMeanwhile(dataDir, first.socketPath);
     session.close();
-    expect(await second).toMatchObject({ rung: 'adopted', pid: first.pid });
+    expect(await started).toMatchObject({ rung: 'adopted', pid: first.pid });
   });
 
   test('is waited for, and a new server started over its data when it was stopped', async () => {
     const dataDir = await folders.create();
     const first = await folders.start({ dataDir });
     await folders.connect(first.socketPath).set('k', 'v');
-    const [session] = await leaving(dataDir, first.socketPath);
-    const second = folders.start({ dataDir });
-    await expect.poll(() => session.otherHeadgates()).toBeGreaterThan(1);
+    const session = await announceLeaving(dataDir, first.socketPath);
+    const { started } = await startMeanwhile(dataDir, first.socketPath);
     expect(await session.shutdown()).toBe(true);
-    const { rung, socketPath } = await second;
+    const { rung, socketPath } = await started;
     expect(rung).toBe('path');
     expect(await folders.connect(socketPath).get('k')).toBe('v');
   });
