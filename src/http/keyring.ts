@@ -1,5 +1,4 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Config } from '../config/config.js';
 
 /** On whose behalf a request is made. */
 export type Principal =
@@ -17,15 +16,6 @@ export interface KeyEntry {
 export interface Keyring {
   /** The holder of `key`, or `undefined` when nobody holds it. */
   find(key: string): Principal | undefined;
-}
-
-/** The keys that a configuration names. */
-export function configuredKeys({ admin, tenants }: Pick<Config, 'admin' | 'tenants'>): readonly KeyEntry[] {
-  const admins = admin.keys.map((key): KeyEntry => ({ hash: hashKey(key), principal: { kind: 'admin' } }));
-  const holders = [...tenants.values()].flatMap(({ id, keys }) =>
-    keys.map((key): KeyEntry => ({ hash: hashKey(key), principal: { kind: 'tenant', tenant: id } })),
-  );
-  return [...admins, ...holders];
 }
 
 /** The stored form of a key: keys are long random strings, so one round of SHA-256 is enough. */

@@ -3,10 +3,10 @@ import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fas
 import { pino } from 'pino';
 import { type AppParts, buildApp } from '../../../src/http/app.js';
 import { doorOf } from '../../../src/http/door.js';
-import { configuredKeys, createKeyring } from '../../../src/http/keyring.js';
+import { createKeyring } from '../../../src/http/keyring.js';
 import { newJobId } from '../../../src/shaping/job-id.js';
 import { scriptedShaping } from './scripted-shaping.js';
-import { KEYS, testConfig } from './test-config.js';
+import { KEY_ENTRIES, KEYS, testConfig } from './test-config.js';
 
 export interface TestApp {
   readonly app: FastifyInstance;
@@ -27,7 +27,7 @@ export async function testApp(parts: Partial<AppParts> = {}): Promise<TestApp> {
   const app = buildApp({
     shaping: scriptedShaping().shaping,
     door: doorOf(config),
-    keyring: createKeyring(configuredKeys(config)),
+    keyring: createKeyring(KEY_ENTRIES),
     ready: async () => ({ ready: true, checks: { redis: 'answers' } }),
     log: pino({ level: 'warn' }, sink),
     newJobId: (type) => newJobId(type),

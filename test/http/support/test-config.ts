@@ -2,8 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Config, loadConfig } from '../../../src/config/config.js';
-import { effectiveProfile } from '../../../src/config/effective-profile.js';
-import type { Settings } from '../../../src/shaping/settings.js';
+import { hashKey, type KeyEntry } from '../../../src/http/keyring.js';
 
 export const KEYS = {
   admin: 'admin-key-0123456789',
@@ -11,8 +10,14 @@ export const KEYS = {
   small: 'small-key-0123456789',
 } as const;
 
+/** The same, for a keyring. */
+export const KEY_ENTRIES: readonly KeyEntry[] = [
+  { hash: hashKey(KEYS.admin), principal: { kind: 'admin' } },
+  { hash: hashKey(KEYS.acme), principal: { kind: 'tenant', tenant: 'acme' } },
+  { hash: hashKey(KEYS.small), principal: { kind: 'tenant', tenant: 'small' } },
+];
+
 const YAML = `
-admin: { keys: [${KEYS.admin}] }
 types:
   ocr: { cost: { from: data.pages, min: 1, max: 500, default: 1 }, schema: ocr.json, maxPayload: 2KB }
   chat: {}
@@ -22,8 +27,8 @@ tiers:
   free: { rate: 1/s, depth: 2, weight: 1, maxWait: 1h, allow: [chat] }
 defaultTier: free
 tenants:
-  acme: { tier: pro, key: ${KEYS.acme} }
-  small: { tier: free, key: ${KEYS.small} }
+  acme: { tier: pro }
+  small: { tier: free }
 `;
 
 const OCR_SCHEMA = {
@@ -53,18 +58,4 @@ async function loadTestConfig(): Promise<Config> {
   } finally {
     await rm(cwd, { recursive: true });
   }
-}
-
-/** What shaping wants to know of a configuration. */
-export function settingsOf(config: Config): Settings {
-  return {
-    type(name) {
-      const type = config.types.get(name);
-      if (type === undefined) return undefined;
-      const { capacity, keepResults, attempts, slackUs } = type;
-      return { capacity, keepResults, attempts, ...(slackUs === undefined ? {} : { slackUs }) };
-    },
-    typeNames: () => [...config.types.keys()],
-    profile: (type, tenant) => effectiveProfile(config, type, tenant),
-  };
 }
