@@ -1,0 +1,49 @@
+import { moreGenerous, type Terms, termsFrom } from './contract.js';
+import type { ChangeEvent, StatedTerms } from './trace.js';
+
+/** Terms that held from `from` until the next piece. */
+export interface Piece {
+  readonly from: number;
+  readonly terms: Terms;
+}
+
+/**
+ * The terms of one bucket (or of a type's capacity) over time. While it is unknown whether a change holds already, which
+ * includes what is still on its way to the referee, the more generous of both counts.
+ */
+export function piecesOf(stated: StatedTerms, changes: readonly ChangeEvent[], arrivalMs: number): readonly Piece[] {
+  const inOrder = [...changes].sort((a, b) => a.sentAt - b.sentAt);
+  const pieces: Piece[] = [{ from: -Infinity, terms: termsFrom(stated) }];
+  let settled = termsFrom(stated);
+  for (const [index, change] of inOrder.entries()) {
+    const next = termsFrom(change.terms, settled);
+    pieces.push({ from: change.sentAt, terms: moreGenerous(next, settled) });
+    const until = change.answeredAt + arrivalMs;
+    if (until < (inOrder[index + 1]?.sentAt ?? Infinity)) pieces.push({ from: until, terms: next });
+    settled = next;
+  }
+  return pieces;
+}
+
+/** The terms in force at an instant. */
+export function termsAt(pieces: readonly Piece[], at: number): Terms {
+  let low = 0;
+  let high = pieces.length - 1;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if ((pieces[middle]?.from ?? Infinity) <= at) low = middle;
+    else high = middle - 1;
+  }
+  const piece = pieces[low];
+  if (piece === undefined) throw new Error('a bucket without terms');
+  return piece.terms;
+}
+
+/** The highest that a limit has been up to and including an instant. */
+export function highestUntil(
+  pieces: readonly Piece[],
+  at: number,
+  limit: 'depth' | 'maxBytes' | 'concurrency',
+): number {
+  return pieces.reduce((highest, piece) => (piece.from <= at ? Math.max(highest, piece.terms[limit]) : highest), 0);
+}
