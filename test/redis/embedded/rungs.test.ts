@@ -65,7 +65,7 @@ describe('a server on PATH', () => {
   });
 });
 
-describe.runIf(hasApt)('a server fetched from the packages of the distribution', () => {
+describe.runIf(hasApt)('a server fetched from the packages of the distribution', { timeout: 180_000 }, () => {
   let aptAlone = '';
   let cacheDir = '';
   beforeAll(async () => {
