@@ -72,18 +72,19 @@ export class JobBook {
   }
 
   async refresh(): Promise<void> {
-    this.#nextStartAtMs = null;
+    let nextStartAtMs: number | null = null;
     for (let index = this.#ended; index < this.#jobs.length; index += 1) {
       const job = this.#jobs[index];
-      if (job === undefined) return;
+      if (job === undefined) break;
       const reading = await this.#source.job(job.id);
       this.#jobs[index] = updated(job, reading);
       if (reading.endedAtMs !== null && index === this.#ended) this.#ended += 1;
       if (reading.startedAtMs === null) {
-        this.#nextStartAtMs = reading.releaseAtMs;
-        return;
+        nextStartAtMs = reading.releaseAtMs;
+        break;
       }
     }
+    this.#nextStartAtMs = nextStartAtMs;
   }
 }
 

@@ -1,7 +1,6 @@
-import type { Entitlement } from './fairness.js';
+import { type Entitlement, fairness } from './fairness.js';
 import { costStarted, type ServedJob } from './served-job.js';
 import { type Column, percent, tableLines } from './table.js';
-import { waterFilling } from './water-filling.js';
 
 /** What is known of one tenant at one instant. */
 export interface TenantProgress extends Entitlement {
@@ -33,27 +32,26 @@ const RATE_WINDOW_MS = 10_000;
  * The live table: a line of titles and one per tenant. `received` and `deserved` are parts of what was served to all
  * since `sinceMs`.
  */
-export function liveTable(tenants: readonly TenantProgress[], sinceMs: number, nowMs: number): string[] {
-  const soFar = { fromMs: sinceMs, untilMs: nowMs };
-  const recent = { fromMs: Math.max(sinceMs, nowMs - RATE_WINDOW_MS), untilMs: nowMs };
-  const served = tenants.map(({ jobs }) => costStarted(jobs, soFar));
-  const total = served.reduce((sum, cost) => sum + cost, 0);
-  const perSecond = (cost: number, { fromMs, untilMs }: typeof soFar): number => (1000 * cost) / (untilMs - fromMs);
-  const deserved = waterFilling(
-    perSecond(total, soFar),
-    tenants.map(({ weight, ratePerSecond }) => ({ weight, limit: ratePerSecond })),
-  );
-  const rows = tenants.map((tenant, index) => [
-    tenant.tenant,
-    String(tenant.weight),
-    tenant.ratePerSecond === Infinity ? 'none' : `${tenant.ratePerSecond}/s`,
-    ...counts(tenant.jobs).map(String),
-    String(tenant.refused),
-    `${perSecond(costStarted(tenant.jobs, recent), recent).toFixed(2)}/s`,
-    tenant.nextStartAtMs === null ? '-' : `${(Math.max(0, tenant.nextStartAtMs - nowMs) / 1000).toFixed(1)} s`,
-    percent((served[index] ?? 0) / total),
-    percent((deserved[index] ?? 0) / perSecond(total, soFar)),
-  ]);
+export function liveTable(tenants: readonly TenantProgress[], sinceMs: number, nowMs: number, slots: number): string[] {
+  const all = tenants.flatMap(({ jobs }) => jobs);
+  const untilMs = Math.max(nowMs, sinceMs + 1);
+  const soFar = fairness(tenants, all, { fromMs: sinceMs, untilMs }, slots);
+  const recent = { fromMs: Math.max(sinceMs, untilMs - RATE_WINDOW_MS), untilMs };
+  const rows = tenants.map((tenant, index) => {
+    const { servedPerSecond = 0, deservedPerSecond = 0 } = soFar.tenants[index] ?? {};
+    const recentRate = (1000 * costStarted(tenant.jobs, recent)) / (untilMs - recent.fromMs);
+    return [
+      tenant.tenant,
+      String(tenant.weight),
+      tenant.ratePerSecond === Infinity ? 'none' : `${tenant.ratePerSecond}/s`,
+      ...counts(tenant.jobs).map(String),
+      String(tenant.refused),
+      `${recentRate.toFixed(2)}/s`,
+      tenant.nextStartAtMs === null ? '-' : `${(Math.max(0, tenant.nextStartAtMs - nowMs) / 1000).toFixed(1)} s`,
+      percent(servedPerSecond / soFar.servedPerSecond),
+      percent(deservedPerSecond / soFar.servedPerSecond),
+    ];
+  });
   return tableLines(COLUMNS, rows);
 }
 

@@ -14,14 +14,16 @@ export interface DemoTenant {
 
 const REFRESH_EVERY_MS = 150;
 const SHOW_EVERY_MS = 500;
+/** Each tenant begins with what it sends in this time, so that all are backlogged from the start. */
+const HEAD_START_SECONDS = 5;
 
 /**
  * What each tenant sends per second, so that together they want three times what the workers can do: gold half as much
- * again as its own rate allows, the flood most of all, whatever it is entitled to.
+ * again as its own rate allows, silver more than there is, the flood most of all, whatever it is entitled to.
  */
 export function offeredLoad(serviceRate: number, goldRate: number): { gold: number; silver: number; flood: number } {
   const gold = 1.5 * goldRate;
-  const silver = 0.9 * serviceRate;
+  const silver = 1.2 * serviceRate;
   return { gold, silver, flood: Math.max(silver, 3 * serviceRate - gold - silver) };
 }
 
@@ -39,6 +41,7 @@ const LONGEST = 5;
 export async function run(
   tenants: readonly DemoTenant[],
   pages: readonly Page[],
+  slots: number,
   length: Length,
   display: TerminalDisplay,
   signal: AbortSignal,
@@ -54,11 +57,11 @@ export async function run(
       nextStartAtMs: book.nextStartAtMs,
     }));
     const seconds = Math.round((nowMs - startedAtMs) / 1000);
-    display.show([`after ${seconds} s`, ...liveTable(rows, startedAtMs, nowMs)]);
+    display.show([`after ${seconds} s`, ...liveTable(rows, startedAtMs, nowMs, slots)]);
   };
   const activities = [
     ...tenants.map(({ offeredPerSecond, book }) =>
-      pace(offeredPerSecond, going.signal, async (n) => {
+      pace(offeredPerSecond, HEAD_START_SECONDS * offeredPerSecond, going.signal, async (n) => {
         const page = pages[n % pages.length];
         if (page !== undefined) await book.send(page);
       }),

@@ -1,13 +1,18 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
 /**
- * Calls `send` at a steady rate, one call after the other, until `signal` aborts. A call that took long is caught up
- * with: the n-th is due n intervals after the start.
+ * Calls `send` at a steady rate, one call after the other, until `signal` aborts. The first `atOnce` calls are due at the
+ * start and the n-th after them n intervals later; a call that took long is caught up with.
  */
-export async function pace(perSecond: number, signal: AbortSignal, send: (n: number) => Promise<void>): Promise<void> {
+export async function pace(
+  perSecond: number,
+  atOnce: number,
+  signal: AbortSignal,
+  send: (n: number) => Promise<void>,
+): Promise<void> {
   const startedMs = performance.now();
   for (let n = 0; !signal.aborted; n += 1) {
-    await pause(startedMs + (1000 * n) / perSecond - performance.now(), signal);
+    await pause(startedMs + (1000 * (n - atOnce)) / perSecond - performance.now(), signal);
     if (!signal.aborted) await send(n);
   }
 }

@@ -45,6 +45,7 @@ export async function runDemo(plan: Plan, display: TerminalDisplay, signal: Abor
   const sentForSeconds = await run(
     tenants,
     pages,
+    plan.slots,
     { seconds: plan.seconds, leastStarts: LEAST_STARTS },
     display,
     signal,

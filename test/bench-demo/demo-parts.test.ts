@@ -87,16 +87,26 @@ describe('repeating and pacing', () => {
   it('sends one after the other until told to stop', async () => {
     const stop = new AbortController();
     const sent: number[] = [];
-    await pace(1e6, stop.signal, async (n) => {
+    await pace(1e6, 0, stop.signal, async (n) => {
       sent.push(n);
       if (n === 4) stop.abort();
     });
     expect(sent).toEqual([0, 1, 2, 3, 4]);
   });
 
+  it('sends the first few at once, however slow the rate', async () => {
+    const stop = new AbortController();
+    const sent: number[] = [];
+    await pace(1e-6, 3, stop.signal, async (n) => {
+      sent.push(n);
+      if (n === 3) stop.abort();
+    });
+    expect(sent).toEqual([0, 1, 2, 3]);
+  });
+
   it('passes on what a step throws', async () => {
     const { signal } = new AbortController();
-    await expect(pace(1e6, signal, () => Promise.reject(new Error('503')))).rejects.toThrow('503');
+    await expect(pace(1e6, 0, signal, () => Promise.reject(new Error('503')))).rejects.toThrow('503');
   });
 });
 

@@ -47,7 +47,7 @@ describe('the live table', () => {
   };
 
   it('shows counts, rate, next start and the shares received and deserved', () => {
-    const [titles, ...rows] = liveTable([gold, flood], 0, 20_000);
+    const [titles, ...rows] = liveTable([gold, flood], 0, 20_000, 2);
     const cells = [titles, ...rows].map((line) => line?.split(/ {2,}/));
     expect(cells).toEqual([
       [
@@ -68,8 +68,12 @@ describe('the live table', () => {
     ]);
   });
 
+  it('has numbers from the first instant on', () => {
+    expect(liveTable([gold, flood], 5, 5, 2).join()).not.toMatch(/NaN|Infinity/);
+  });
+
   it('shows dashes before anything was served', () => {
-    const [, row] = liveTable([{ ...gold, jobs: [] }], 0, 1000);
+    const [, row] = liveTable([{ ...gold, jobs: [] }], 0, 1000, 2);
     expect(row).toMatch(/0\.00\/s {2,}19\.4 s {2,}- {2,}-$/);
   });
 });
