@@ -1,0 +1,67 @@
+import fc from 'fast-check';
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { PROBLEMS } from '../../src/http/problems.js';
+import { closeConnection, openConnection, untilReady } from '../../src/redis/connection.js';
+import { configSettings } from '../../src/shaping/config-settings.js';
+import { RedisShaping } from '../../src/shaping/redis-shaping.js';
+import { startRedis, type TestRedis } from '../support/redis-server.js';
+import { requestArbitrary } from './support/request-arbitrary.js';
+import { testApp } from './support/test-app.js';
+import { testConfig } from './support/test-config.js';
+
+let server: TestRedis;
+let redis: ReturnType<typeof openConnection>;
+let app: FastifyInstance;
+const seen = new Map<string, number>();
+
+beforeAll(async () => {
+  server = await startRedis();
+  redis = openConnection({ socketPath: server.socketPath }, { name: 'test', deadlineMs: 10_000 });
+  await untilReady(redis);
+  ({ app } = await testApp({ shaping: new RedisShaping(redis, configSettings(await testConfig())) }));
+});
+afterAll(async () => {
+  await app.close();
+  closeConnection(redis);
+  await server.stop();
+});
+
+test('any request at all is answered, and what is wrong with it is told in a problem document', async () => {
+  await fc.assert(
+    fc.asyncProperty(requestArbitrary, async (request) => {
+      const response = await app.inject(request);
+      expect(response.statusCode).toBeLessThan(500);
+      if (request.method === 'HEAD') return;
+      if (response.statusCode >= 400) expectProblem(response);
+      const outcome = response.statusCode < 400 ? String(response.statusCode) : response.json<{ code: string }>().code;
+      seen.set(outcome, (seen.get(outcome) ?? 0) + 1);
+    }),
+    { numRuns: 1500 },
+  );
+});
+
+test('the requests got far enough for that to mean something', () => {
+  for (const outcome of ['200', '202', 'invalid_field', 'unknown_field', 'missing_field']) {
+    expect(seen.get(outcome), outcome).toBeGreaterThan(0);
+  }
+});
+
+test('no bucket holds a number that is none', async () => {
+  const keys = await redis.keys('*:bucket:*');
+  expect(keys.length).toBeGreaterThan(0);
+  for (const key of keys) {
+    const odd = Object.entries(await redis.hgetall(key)).filter(([, value]) => /nan/i.test(value));
+    expect(odd, key).toEqual([]);
+  }
+});
+
+function expectProblem(response: LightMyRequestResponse): void {
+  expect(response.headers['content-type']).toBe('application/problem+json');
+  const problem = response.json<Record<string, unknown>>();
+  const kind = Object.entries(PROBLEMS).find(([code]) => code === problem.code)?.[1];
+  expect(problem).toMatchObject({ status: response.statusCode, title: kind?.title, detail: expect.any(String) });
+  expect(kind?.status).toBe(response.statusCode);
+  expect(response.body.length, 'no request makes its answer long').toBeLessThan(2000);
+  if (response.statusCode === 400) expect(problem.field).toEqual(expect.stringMatching(/./s));
+}

@@ -1,0 +1,75 @@
+import { readFile } from 'node:fs/promises';
+import type { RouteOptions } from 'fastify';
+import { expect, test } from 'vitest';
+import { DEFAULT_HTTP_LIMITS } from '../../src/http/http-limits.js';
+import { BatchItem } from '../../src/http/job-request.js';
+import { DEEPEST } from '../../src/http/json-body.js';
+import { PROBLEMS } from '../../src/http/problems.js';
+import { testApp } from './support/test-app.js';
+
+const PAGE = '../../docs/http.md';
+const page = await readFile(new URL(PAGE, import.meta.url), 'utf8');
+
+test('docs/http.md has every error code and every field of a job, word for word', async () => {
+  const filled = filledIn(filledIn(page, 'error codes', errorCodes()), 'job fields', jobFields());
+  await expect(filled).toMatchFileSnapshot(PAGE);
+});
+
+test('every route stands on the page, and the page has no other', async () => {
+  const routes = (await routesOfTheApi()).map(({ method, url }) => `${method} ${url}`);
+  const documented = [...page.matchAll(/^### `(.*)`$/gm)].map(([, route]) => route);
+  expect(documented.toSorted()).toEqual([...routes, 'GET /', 'GET /healthz', 'GET /readyz'].toSorted());
+});
+
+test('every route has schemas of its query, its answers and its problems', async () => {
+  for (const { method, url, schema } of await routesOfTheApi()) {
+    expect(schema, `${method} ${url}`).toMatchObject({
+      querystring: expect.objectContaining({ additionalProperties: false }),
+      response: { '4xx': expect.anything(), '5xx': expect.anything() },
+    });
+    if (method === 'POST') expect(schema).toHaveProperty('body.additionalProperties', false);
+  }
+});
+
+test('the limits on the page are the limits', () => {
+  const { headerBytes, headerCount, headersTimeoutMs, requestTimeoutMs, batchBytes } = DEFAULT_HTTP_LIMITS;
+  expect(page).toContain(`| ${headerBytes / 1024} KB, ${headerCount} of them |`);
+  expect(page).toContain(`| Time until the headers are complete | ${headersTimeoutMs / 1000} s |`);
+  expect(page).toContain(`| Time until the body is complete | ${requestTimeoutMs / 1000} s |`);
+  expect(page).toContain(`| ${batchBytes / 1024 / 1024} MB, or that of a job where it is more |`);
+  expect(page).toContain(`| Arrays and objects inside one another | ${DEEPEST} |`);
+});
+
+function errorCodes(): string {
+  const rows = Object.entries(PROBLEMS).map(
+    ([code, { status, title, retryHelps }]) => `| ${status} | \`${code}\` | ${title} | ${retryHelps ? 'yes' : 'no'} |`,
+  );
+  return ['| Status | Code | Meaning | Retry |', '|---|---|---|---|', ...rows].join('\n');
+}
+
+function jobFields(): string {
+  const rows = Object.entries(BatchItem.properties).map(([name, schema]) => {
+    const { description, default: value } = { default: undefined, description: '', ...schema };
+    const required = BatchItem.required.some((field) => field === name);
+    return `| \`${name}\` | ${required ? 'required' : (value ?? '')} | ${description} |`;
+  });
+  const single = rows.filter((row) => !row.includes('`idempotencyKey`'));
+  return ['| Field | Default | Must be |', '|---|---|---|', ...single].join('\n');
+}
+
+function filledIn(text: string, name: string, table: string): string {
+  const [before, rest] = text.split(`<!-- table: ${name} -->`);
+  if (before === undefined || rest === undefined) throw new Error(`the page has no place for ${name}`);
+  return `${before}<!-- table: ${name} -->\n\n${table}\n\n${rest.slice(rest.indexOf('<!-- end -->'))}`;
+}
+
+/** The routes under /v1, without those that Fastify adds for HEAD. */
+async function routesOfTheApi(): Promise<readonly RouteOptions[]> {
+  const { app } = await testApp();
+  const routes: RouteOptions[] = [];
+  app.addHook('onRoute', (route) => {
+    if (route.method !== 'HEAD') routes.push(route);
+  });
+  await app.ready();
+  return routes;
+}
