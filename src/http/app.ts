@@ -72,7 +72,9 @@ export function buildApp(parts: AppParts): FastifyInstance {
     // Ids are as long as they are; ones that cannot be ours are not found.
     routerOptions: { maxParamLength: limits.headerBytes, querystringParser: unreadQuery },
     clientErrorHandler: answerClientError,
-    frameworkErrors: (error, _request, reply) => void replyError(reply, error, random),
+    frameworkErrors: (error, request, reply) => {
+      replyError(reply.header('x-request-id', request.id), error, random);
+    },
   });
   // Node would drop the headers beyond its maximum without a word; `firstLook` counts them.
   app.server.maxHeadersCount = 0;

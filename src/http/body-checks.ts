@@ -59,7 +59,14 @@ function dataCheck(schema: object): Check<unknown> {
 }
 
 function refusal(faults: readonly SchemaFault[], value: unknown, at: Path, context: FaultContext): Checked<never> {
-  return refused(schemaProblem(faults[0] ?? UNNAMED_FAULT, value, at, context));
+  return refused(schemaProblem(tellingFault(faults), value, at, context));
+}
+
+/** The first fault; or, where that is only about one of several alternatives, that none of them fits. */
+function tellingFault(faults: readonly SchemaFault[]): SchemaFault {
+  const [first = UNNAMED_FAULT] = faults;
+  const choices = faults.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf');
+  return choices.findLast((choice) => first.schemaPath.startsWith(`${choice.schemaPath}/${choice.keyword}`)) ?? first;
 }
 
 const UNNAMED_FAULT: SchemaFault = {

@@ -1,5 +1,5 @@
 import type { Config, TypeConfig } from '../config/config.js';
-import { mayUse } from '../config/effective-profile.js';
+import { effectiveProfile, mayUse } from '../config/effective-profile.js';
 
 /** What the door has to know about a job type. */
 export type DoorType = Pick<TypeConfig, 'cost' | 'dataSchema' | 'maxPayloadBytes'>;
@@ -10,6 +10,8 @@ export interface Door {
   typeNames(): readonly string[];
   /** Whether the tenant, or its tier, may use the type. */
   allowed(tenant: string, type: string): boolean;
+  /** Bytes of payload that the tenant's jobs of this type may take while they wait: a larger job never fits. */
+  maxBytes(tenant: string, type: string): number;
 }
 
 /** The door that a configuration describes. */
@@ -19,5 +21,6 @@ export function doorOf(config: Config): Door {
     type: (name) => config.types.get(name),
     typeNames: () => names,
     allowed: (tenant, type) => mayUse(config, type, tenant),
+    maxBytes: (tenant, type) => effectiveProfile(config, type, tenant).maxBytes,
   };
 }

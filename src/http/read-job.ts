@@ -54,7 +54,8 @@ export function readJob(keeper: DoorKeeper, raw: unknown, source: JobSource): Ch
   if (!tenant.ok) return tenant;
   const type = knownType(keeper.door, tenant.value, raw, check, at);
   if (!type.ok) return type;
-  const payload = sizedPayload(type.value.rules, raw, at);
+  const bucketBytes = keeper.door.maxBytes(tenant.value, type.value.name);
+  const payload = sizedPayload(raw, type.value.rules.maxPayloadBytes, bucketBytes, at);
   if (!payload.ok) return payload;
   const body = check(raw, at);
   if (!body.ok) return body;
@@ -99,14 +100,14 @@ function knownType(
   return rules.ok ? accepted({ name, rules: rules.value }) : rules;
 }
 
-/** The payload as it will be stored: JSON text. */
-function sizedPayload(rules: DoorType, raw: unknown, at: Path): Checked<string> {
+/** The payload as it will be stored: JSON text, no larger than the type allows and the bucket could ever hold. */
+function sizedPayload(raw: unknown, typeBytes: number, bucketBytes: number, at: Path): Checked<string> {
   const payload = JSON.stringify(ownMember(raw, 'data') ?? null);
   const bytes = Buffer.byteLength(payload);
-  if (bytes <= rules.maxPayloadBytes) return accepted(payload);
+  if (bytes <= typeBytes && bytes <= bucketBytes) return accepted(payload);
   const field = formatPath([...at, 'data']);
-  const detail = `\`${field}\` takes ${bytes} bytes as JSON; this type allows ${rules.maxPayloadBytes}.`;
-  return refused({ code: 'payload_too_large', field, detail });
+  const limit = bytes > typeBytes ? `this type allows ${typeBytes}` : `the queue of the tenant holds ${bucketBytes}`;
+  return refused({ code: 'payload_too_large', field, detail: `\`${field}\` takes ${bytes} bytes as JSON; ${limit}.` });
 }
 
 function fittingData(checks: BodyChecks, rules: DoorType, data: unknown, at: Path): Checked<unknown> {

@@ -62,12 +62,16 @@ function missingField(path: Path, name: string, schema: unknown, present: unknow
   return { code: 'missing_field', field, detail: `\`${field}\` is required.${hint}` };
 }
 
+/** Names in a message, at most. */
+const LISTED = 12;
+
 /** `schema` is the one of the object that has the field. */
 function unknownField(path: Path, schema: unknown): Problem {
   const field = formatPath(path);
   const known = namesIn(ownMember(schema, 'properties'));
   const near = nearestName(String(path.at(-1)), known);
-  const list = known.length === 0 ? '' : ` The fields are ${shortened(known.join(', '))}.`;
+  const more = known.length > LISTED ? ', …' : '';
+  const list = known.length === 0 ? '' : ` The fields are ${known.slice(0, LISTED).join(', ')}${more}.`;
   const hint = near === undefined ? list : ` Did you mean \`${near}\`?`;
   return { code: 'unknown_field', field, detail: `\`${field}\` is not known here.${hint}` };
 }

@@ -101,6 +101,8 @@ describe('a field', () => {
     ['{"odd name":5}', 'invalid_field', 'data["odd name"]', 'string; got 5'],
     ['{"lines":[{"text":"a"},{}]}', 'missing_field', 'data.lines[1].text', 'required'],
     ['{"lines":[{"text":"a"},5]}', 'invalid_field', 'data.lines[1]', 'object; got 5'],
+    ['{"language":5}', 'invalid_field', 'data.language', 'anyOf'],
+    ['{"language":["de",5]}', 'invalid_field', 'data.language', 'anyOf'],
     ['{"page":5}', 'unknown_field', 'data.page', 'Did you mean `pages`?'],
     ['{"__proto__":5}', 'unknown_field', 'data.__proto__', 'not known'],
   ])('payload %s is judged by the schema of its type', async (data, code, field, detail) => {
@@ -180,6 +182,13 @@ describe('a body', () => {
       field: 'data',
       detail: expect.stringContaining('2048'),
     });
+  });
+
+  test('whose payload could never wait in the bucket is answered 413, and not to come back later', async () => {
+    const payload = { type: 'chat', data: { text: 'x'.repeat(1024) } };
+    const response = await served.app.inject(as('small', { method: 'POST', url: '/v1/jobs', payload }));
+    expect(problemIn(response)).toMatchObject({ status: 413, code: 'payload_too_large', field: 'data' });
+    expect(response.headers['retry-after']).toBeUndefined();
   });
 
   test.each([

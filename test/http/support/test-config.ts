@@ -28,7 +28,7 @@ tiers:
 defaultTier: free
 tenants:
   acme: { tier: pro }
-  small: { tier: free }
+  small: { tier: free, types: { chat: { maxBytes: 1KB } } }
 `;
 
 const OCR_SCHEMA = {
@@ -36,6 +36,12 @@ const OCR_SCHEMA = {
   properties: {
     pages: { type: 'integer', minimum: 0 },
     'odd name': { type: 'string' },
+    language: {
+      anyOf: [
+        { type: 'string', minLength: 2 },
+        { type: 'array', items: { type: 'string' } },
+      ],
+    },
     lines: { type: 'array', items: { type: 'object', required: ['text'] } },
   },
   additionalProperties: false,
