@@ -66,6 +66,8 @@ export class DemoClient {
       headers: { authorization: `Bearer ${this.#key}`, ...(body ? { 'content-type': 'application/json' } : {}) },
       ...(body ? { body: JSON.stringify(body) } : {}),
       signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+    }).catch((error: unknown) => {
+      throw new Error(`${method} ${path} got no answer`, { cause: error });
     });
     const answer: unknown = await response.json();
     if (typeof answer !== 'object' || answer === null) throw new Error(`${method} ${path} answered no object`);

@@ -43,7 +43,10 @@ async function main(flags: Flags): Promise<number> {
       if (flags.jsonFile !== undefined) await writeFile(flags.jsonFile, `${JSON.stringify(summary, null, 2)}\n`);
       return summary.passed ? 0 : 1;
     } catch (error) {
-      if (!interrupted.signal.aborted) display.say('', 'The end of what the system wrote:', system.log);
+      if (!interrupted.signal.aborted) {
+        const ended = system.isRunning ? '' : ' before it ended by itself';
+        display.say('', `The last that the system wrote${ended}:`, system.log);
+      }
       throw error;
     } finally {
       await system.stop();

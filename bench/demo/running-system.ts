@@ -24,11 +24,13 @@ const LOG_LINES = 30;
 /** The whole system as real processes: Redis, API and workers, started by the command that anybody would use. */
 export class RunningSystem {
   readonly url: string;
+  readonly #options: SystemOptions;
   readonly #child: ChildProcess;
   readonly #log: readonly string[];
 
-  private constructor(url: string, child: ChildProcess, log: readonly string[]) {
+  private constructor(url: string, options: SystemOptions, child: ChildProcess, log: readonly string[]) {
     this.url = url;
+    this.#options = options;
     this.#child = child;
     this.#log = log;
   }
@@ -38,12 +40,10 @@ export class RunningSystem {
    * @throws Error with the end of its log when it ends or does not come up.
    */
   static async start(options: SystemOptions, signal: AbortSignal): Promise<RunningSystem> {
-    const { projectFolder, configFile, dataFolder, slots, environment } = options;
-    const command = ['bin/headgate.js', 'start', '--config', configFile, '--data', dataFolder];
     const child = spawn(
       process.execPath,
-      [...command, '--listen', '127.0.0.1:0', '--concurrency', `ocr=${slots}`, '--json'],
-      { cwd: projectFolder, env: { ...process.env, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] },
+      [...command('start', options), '--listen', '127.0.0.1:0', '--concurrency', `ocr=${options.slots}`, '--json'],
+      { ...processOptions(options), stdio: ['ignore', 'pipe', 'pipe'] },
     );
     const log: string[] = [];
     const deadline = linkedTo(signal);
@@ -51,9 +51,9 @@ export class RunningSystem {
     try {
       const url = await readyUrl(child, log, deadline.signal);
       await untilReady(url, deadline.signal);
-      return new RunningSystem(url, child, log);
+      return new RunningSystem(url, options, child, log);
     } catch (error) {
-      await stop(child);
+      await stop(child, options);
       const reason = error instanceof Error ? error.message : String(error);
       throw new Error(`the system did not start: ${reason}\n${lastLines(log)}`, { cause: error });
     } finally {
@@ -71,10 +71,18 @@ export class RunningSystem {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Ends it in order; kills it if it does not end. */
+  /** Ends it in order; kills it if it does not end. Its Redis ends with it in any case. */
   async stop(): Promise<void> {
-    await stop(this.#child);
+    await stop(this.#child, this.#options);
   }
+}
+
+function command(verb: 'start' | 'stop', { configFile, dataFolder }: SystemOptions): string[] {
+  return ['bin/headgate.js', verb, '--config', configFile, '--data', dataFolder];
+}
+
+function processOptions({ projectFolder, environment }: SystemOptions) {
+  return { cwd: projectFolder, env: { ...process.env, ...environment } };
 }
 
 function readyUrl(child: ChildProcess, log: string[], deadline: AbortSignal): Promise<string> {
@@ -115,15 +123,21 @@ async function untilReady(url: string, deadline: AbortSignal): Promise<void> {
   }
 }
 
-async function stop(child: ChildProcess): Promise<void> {
+async function stop(child: ChildProcess, options: SystemOptions): Promise<void> {
+  await endProcess(child);
+  // Nothing is left to do after an orderly end; a process that was killed has left its Redis behind.
+  await once(
+    spawn(process.execPath, command('stop', options), { ...processOptions(options), stdio: 'ignore' }),
+    'exit',
+  );
+}
+
+async function endProcess(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
   const ended = once(child, 'exit');
   child.kill('SIGTERM');
-  const inTime = new AbortController();
-  const late = wait(STOPPED_WITHIN_MS, 'late', { signal: inTime.signal }).catch(() => 'in time');
-  if ((await Promise.race([ended, late])) === 'late') child.kill('SIGKILL');
-  await ended;
-  inTime.abort();
+  const kill = setTimeout(() => child.kill('SIGKILL'), STOPPED_WITHIN_MS);
+  await ended.finally(() => clearTimeout(kill));
 }
 
 function lastLines(log: readonly string[]): string {

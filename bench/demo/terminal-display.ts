@@ -33,7 +33,7 @@ export class TerminalDisplay {
 
   #showInPlace(lines: readonly string[]): void {
     const up = this.#height > 0 ? `${ESCAPE}[${this.#height}A` : '';
-    const width = this.#out.columns;
+    const width = this.#out.columns || undefined;
     const text = lines.map((line) => `${ESCAPE}[2K${line.slice(0, width)}\n`).join('');
     this.#out.write(`${up}${text}${ESCAPE}[0J`);
     this.#height = lines.length;
