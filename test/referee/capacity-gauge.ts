@@ -13,7 +13,7 @@ export class CapacityGauge {
     const highest = Gauge.highest();
     const recent = new Recent(arrivalMs);
     for (const run of type.runs) {
-      const limits = limitsOf(termsAt(type.pieces, run.startAt), type.contract.slackMs);
+      const limits = limitsOf(termsAt(type.pieces, run.startAt));
       highest.startedBy(limits, run.startAt, recent.until(run.startAt));
       recent.add(run.startAt, run.cost);
       this.#before.set(run, highest.due(limits));

@@ -7,7 +7,7 @@ export interface TypeContract {
   readonly capacity?: StatedTerms;
   /** Slots of all its workers together; absent: never scarce. */
   readonly slots?: number;
-  /** Lateness within which a bucket keeps its place; absent: by {@link slackMs}. */
+  /** Lateness within which a bucket keeps its place; absent: half an emission interval, at least 25 and at most 250. */
   readonly slackMs?: number;
 }
 
@@ -50,6 +50,8 @@ export interface Terms {
   readonly maxBytes: number;
   readonly concurrency: number;
   readonly weight: number;
+  /** Lateness within which the bucket keeps its place. */
+  readonly slackMs: number;
 }
 
 const UNLIMITED: Terms = {
@@ -60,20 +62,24 @@ const UNLIMITED: Terms = {
   maxBytes: Infinity,
   concurrency: Infinity,
   weight: 1,
+  slackMs: 25,
 };
 
-/** `stated` laid over `base`: absent terms keep the base's, `null` lifts the limit. */
-export function termsFrom(stated: StatedTerms, base: Terms = UNLIMITED): Terms {
+/** `stated` laid over `base`: absent terms keep the base's, `null` lifts the limit. `statedSlackMs` is the type's own slack. */
+export function termsFrom(stated: StatedTerms, statedSlackMs: number | undefined, base: Terms = UNLIMITED): Terms {
   const limit = (term: number | null | undefined, inherited: number) =>
     term === undefined ? inherited : (term ?? Infinity);
+  const ratePerSecond = limit(stated.ratePerSecond, base.ratePerSecond);
+  const jobRatePerSecond = limit(stated.jobRatePerSecond, base.jobRatePerSecond);
   return {
-    ratePerSecond: limit(stated.ratePerSecond, base.ratePerSecond),
+    ratePerSecond,
     burst: stated.burst ?? base.burst,
-    jobRatePerSecond: limit(stated.jobRatePerSecond, base.jobRatePerSecond),
+    jobRatePerSecond,
     depth: limit(stated.depth, base.depth),
     maxBytes: limit(stated.maxBytes, base.maxBytes),
     concurrency: limit(stated.concurrency, base.concurrency),
     weight: stated.weight ?? base.weight,
+    slackMs: statedSlackMs ?? slackMs(Math.max(intervalMs(ratePerSecond), intervalMs(jobRatePerSecond))),
   };
 }
 
@@ -87,6 +93,7 @@ export function moreGenerous(one: Terms, other: Terms): Terms {
     maxBytes: Math.max(one.maxBytes, other.maxBytes),
     concurrency: Math.max(one.concurrency, other.concurrency),
     weight: one.weight,
+    slackMs: Math.max(one.slackMs, other.slackMs),
   };
 }
 
@@ -95,12 +102,7 @@ export function intervalMs(ratePerSecond: number): number {
   return 1000 / ratePerSecond;
 }
 
-/**
- * The lateness within which a bucket keeps its place: half the longer of its emission intervals, at least 25 ms and at most
- * 250 ms, unless its type states its own.
- */
-export function slackMs(terms: Terms, stated?: number): number {
-  if (stated !== undefined) return stated;
-  const longest = Math.max(intervalMs(terms.ratePerSecond), intervalMs(terms.jobRatePerSecond));
-  return Math.min(250, Math.max(25, longest / 2));
+/** Half the longer of a bucket's emission intervals, at least 25 ms and at most 250 ms. */
+function slackMs(longestIntervalMs: number): number {
+  return Math.min(250, Math.max(25, longestIntervalMs / 2));
 }

@@ -1,4 +1,4 @@
-import { intervalMs, slackMs, type Terms } from './contract.js';
+import { intervalMs, type Terms } from './contract.js';
 
 /** What holds a bucket's starts apart, in milliseconds. */
 export interface Limits {
@@ -11,13 +11,13 @@ export interface Limits {
 /** A rate of 0 is never due: this many milliseconds, some thirty years. */
 const NEVER_MS = 1e12;
 
-/** The limits in a set of terms; `statedSlackMs` is the type's own slack. */
-export function limitsOf(terms: Terms, statedSlackMs: number | undefined): Limits {
+/** The limits in a set of terms. */
+export function limitsOf(terms: Terms): Limits {
   return {
     unitMs: Math.min(NEVER_MS, intervalMs(terms.ratePerSecond)),
     jobMs: Math.min(NEVER_MS, intervalMs(terms.jobRatePerSecond)),
     burst: terms.burst,
-    slackMs: slackMs(terms, statedSlackMs),
+    slackMs: terms.slackMs,
   };
 }
 
@@ -48,9 +48,10 @@ export class Gauge {
     return new Gauge(this.#units, this.#jobs);
   }
 
-  /** When the next start is due. */
-  due({ unitMs, burst }: Limits): number {
-    return Math.max(this.#units - (burst - 1) * unitMs, this.#jobs);
+  /** When the next start is due; always, as far as a limit goes that there is not. */
+  due({ unitMs, jobMs, burst }: Limits): number {
+    const byUnits = unitMs === 0 ? -Infinity : this.#units - (burst - 1) * unitMs;
+    return Math.max(byUnits, jobMs === 0 ? -Infinity : this.#jobs);
   }
 
   /**

@@ -91,7 +91,7 @@ class Registry {
   readonly buckets = new Map<string, BucketRecord>();
   readonly #contract: Contract;
   readonly #listed: ReadonlyMap<string, StatedTerms>;
-  readonly #pieces: (name: string, stated: StatedTerms) => BucketRecord['pieces'];
+  readonly #pieces: (name: string, stated: StatedTerms, slackMs: number | undefined) => BucketRecord['pieces'];
 
   constructor(trace: Trace, contract: Contract, arrivalMs: number) {
     this.#contract = contract;
@@ -100,7 +100,7 @@ class Registry {
       trace.filter((event) => event.kind === 'change'),
       (event) => (event.tenant === null ? event.type : bucketName(event.type, event.tenant)),
     );
-    this.#pieces = (name, stated) => piecesOf(stated, changes.get(name) ?? [], arrivalMs);
+    this.#pieces = (name, stated, slackMs) => piecesOf(stated, slackMs, changes.get(name) ?? [], arrivalMs);
   }
 
   type(name: string): TypeRecord {
@@ -108,7 +108,13 @@ class Registry {
     if (known !== undefined) return known;
     const contract = this.#contract.types.find((each) => each.type === name);
     if (contract === undefined) throw new Error(`the trace speaks of type ${name}, of which the contract says nothing`);
-    const record = { name, contract, pieces: this.#pieces(name, contract.capacity ?? {}), buckets: [], runs: [] };
+    const record = {
+      name,
+      contract,
+      pieces: this.#pieces(name, contract.capacity ?? {}, contract.slackMs),
+      buckets: [],
+      runs: [],
+    };
     this.types.set(name, record);
     return record;
   }
@@ -120,7 +126,15 @@ class Registry {
     const type = this.type(typeName);
     const stated = this.#listed.get(name) ?? this.#contract.otherwise;
     if (stated === undefined) throw new Error(`the trace speaks of ${name}, of which the contract says nothing`);
-    const record = { name, type, pieces: this.#pieces(name, stated), jobs: [], refusals: [], unknowns: [], runs: [] };
+    const record = {
+      name,
+      type,
+      pieces: this.#pieces(name, stated, type.contract.slackMs),
+      jobs: [],
+      refusals: [],
+      unknowns: [],
+      runs: [],
+    };
     type.buckets.push(record);
     this.buckets.set(name, record);
     return record;

@@ -45,7 +45,7 @@ function scheduleBucket(
   const waiting = new StepCount(possiblyWaiting(bucket));
   return bucket.runs.map((run): ScheduledStart => {
     const terms = termsAt(bucket.pieces, run.startAt);
-    const limits = limitsOf(terms, bucket.type.contract.slackMs);
+    const limits = limitsOf(terms);
     const from = before === undefined ? run.startAt : before.startAt - arrivalMs;
     const afresh = before === undefined || termsAt(bucket.pieces, from) !== terms;
     if (afresh) lowest = Gauge.lowest();

@@ -11,12 +11,17 @@ export interface Piece {
  * The terms of one bucket (or of a type's capacity) over time. While it is unknown whether a change holds already, which
  * includes what is still on its way to the referee, the more generous of both counts.
  */
-export function piecesOf(stated: StatedTerms, changes: readonly ChangeEvent[], arrivalMs: number): readonly Piece[] {
+export function piecesOf(
+  stated: StatedTerms,
+  statedSlackMs: number | undefined,
+  changes: readonly ChangeEvent[],
+  arrivalMs: number,
+): readonly Piece[] {
   const inOrder = [...changes].sort((a, b) => a.sentAt - b.sentAt);
-  const pieces: Piece[] = [{ from: -Infinity, terms: termsFrom(stated) }];
-  let settled = termsFrom(stated);
+  let settled = termsFrom(stated, statedSlackMs);
+  const pieces: Piece[] = [{ from: -Infinity, terms: settled }];
   for (const [index, change] of inOrder.entries()) {
-    const next = termsFrom(change.terms, settled);
+    const next = termsFrom(change.terms, statedSlackMs, settled);
     pieces.push({ from: change.sentAt, terms: moreGenerous(next, settled) });
     const until = change.answeredAt + arrivalMs;
     if (until < (inOrder[index + 1]?.sentAt ?? Infinity)) pieces.push({ from: until, terms: next });

@@ -1,5 +1,4 @@
-import type { Run, TypeRecord } from '../case-file.js';
-import { slackMs } from '../contract.js';
+import type { Run } from '../case-file.js';
 import { type Judge, shown, type Violation } from '../judgement.js';
 import type { Piece } from '../terms.js';
 import { type Leak, type Passage, worstWindow } from './worst-window.js';
@@ -33,11 +32,11 @@ export const judgeEnvelope: Judge = (file) => {
   for (const type of file.types) {
     for (const bucket of type.buckets) {
       const charged = bucket.runs.filter((run) => run.outcome !== 'returned');
-      hold(bucket.name, 'units', byCost(charged), leaks(bucket.pieces, type, 'ratePerSecond'));
-      hold(bucket.name, 'jobs', byJob(charged), leaks(bucket.pieces, type, 'jobRatePerSecond'));
+      hold(bucket.name, 'units', byCost(charged), leaks(bucket.pieces, 'ratePerSecond'));
+      hold(bucket.name, 'jobs', byJob(charged), leaks(bucket.pieces, 'jobRatePerSecond'));
     }
     const charged = type.runs.filter((run) => run.outcome !== 'returned');
-    hold(type.name, 'units', byCost(charged), leaks(type.pieces, type, 'ratePerSecond'));
+    hold(type.name, 'units', byCost(charged), leaks(type.pieces, 'ratePerSecond'));
   }
   return { guarantee: 'G1', what: 'starts against every window before them', judged, excused: 0, violations };
 };
@@ -45,11 +44,11 @@ export const judgeEnvelope: Judge = (file) => {
 const byCost = (runs: readonly Run[]): Passage[] => runs.map((run) => ({ at: run.startAt, amount: run.cost }));
 const byJob = (runs: readonly Run[]): Passage[] => runs.map((run) => ({ at: run.startAt, amount: 1 }));
 
-function leaks(pieces: readonly Piece[], type: TypeRecord, rate: 'ratePerSecond' | 'jobRatePerSecond'): Leak[] {
+function leaks(pieces: readonly Piece[], rate: 'ratePerSecond' | 'jobRatePerSecond'): Leak[] {
   return pieces.map(({ from, terms }) => ({
     from,
     ratePerSecond: terms[rate],
     burst: rate === 'ratePerSecond' ? terms.burst : 1,
-    slackMs: slackMs(terms, type.contract.slackMs),
+    slackMs: terms.slackMs,
   }));
 }

@@ -1,4 +1,4 @@
-import { intervalMs, slackMs, type Terms, termsFrom } from '../contract.js';
+import { intervalMs, type Terms, termsFrom } from '../contract.js';
 import type { StatedTerms } from '../trace.js';
 import type { Arrival } from './scenario.js';
 
@@ -27,7 +27,7 @@ export class IdealBucket {
 
   constructor(tenant: string, stated: StatedTerms, statedSlackMs: number | undefined) {
     this.tenant = tenant;
-    this.terms = termsFrom(stated);
+    this.terms = termsFrom(stated, statedSlackMs);
     this.#statedSlackMs = statedSlackMs;
   }
 
@@ -84,7 +84,7 @@ export class IdealBucket {
   /** Changes the terms and keeps the level. */
   retune(stated: StatedTerms, now: number): void {
     const before = this.terms;
-    this.terms = termsFrom(stated, before);
+    this.terms = termsFrom(stated, this.#statedSlackMs, before);
     const rescaled = (tat: number, from: number, to: number) => {
       if (tat <= now || intervalMs(from) === 0) return tat;
       return now + ((tat - now) * intervalMs(to)) / intervalMs(from);
@@ -104,7 +104,7 @@ export class IdealBucket {
   }
 
   #charged({ units, jobs }: Tats, cost: number, now: number): Tats {
-    const floor = now - slackMs(this.terms, this.#statedSlackMs);
+    const floor = now - this.terms.slackMs;
     return {
       units: Math.max(units, floor) + cost * intervalMs(this.terms.ratePerSecond),
       jobs: Math.max(jobs, floor) + intervalMs(this.terms.jobRatePerSecond),

@@ -1,4 +1,4 @@
-import { intervalMs, slackMs, type Terms, termsFrom } from '../contract.js';
+import { intervalMs, type Terms, termsFrom } from '../contract.js';
 import type { Trace, TraceEvent } from '../trace.js';
 import { IdealBucket, type Waiting } from './ideal-bucket.js';
 import type { Arrival, Retuning, Scenario } from './scenario.js';
@@ -18,7 +18,6 @@ class IdealGate {
   readonly #type: string;
   readonly #slots: number;
   readonly #capacity: Terms;
-  readonly #statedSlackMs: number | undefined;
   readonly #buckets: readonly IdealBucket[];
   readonly #states = new Map<string, string>();
   readonly #trace: TraceEvent[] = [];
@@ -34,8 +33,7 @@ class IdealGate {
     if (type === undefined) throw new Error('a scenario needs a type');
     this.#type = type.type;
     this.#slots = type.slots ?? Infinity;
-    this.#capacity = termsFrom(type.capacity ?? {});
-    this.#statedSlackMs = type.slackMs;
+    this.#capacity = termsFrom(type.capacity ?? {}, type.slackMs);
     this.#buckets = contract.buckets.map((each) => new IdealBucket(each.tenant, each, type.slackMs));
     for (const [index, arrival] of arrivals.entries())
       this.#at(arrival.at, () => this.#admit(`job-${index + 1}`, arrival));
@@ -146,8 +144,7 @@ class IdealGate {
       this.#virtualTime = tag(next);
       const job = next.take(this.#now);
       next.finish = this.#virtualTime + job.arrival.cost / next.terms.weight;
-      const slack = slackMs(this.#capacity, this.#statedSlackMs);
-      this.#typeTat = Math.max(this.#typeTat, this.#now - slack) + job.arrival.cost * interval;
+      this.#typeTat = Math.max(this.#typeTat, this.#now - this.#capacity.slackMs) + job.arrival.cost * interval;
       this.#start(next, job);
     }
   }

@@ -67,8 +67,8 @@ const retuning: fc.Arbitrary<Retuning> = fc.record({
   ),
 });
 
-/** Random contracts and random work for them. */
-export const scenarios: fc.Arbitrary<Scenario> = fc
+/** Everything at once: rates, caps, capacity, delays, failures, cancellations and changes. */
+const mixed: fc.Arbitrary<Scenario> = fc
   .record({
     type,
     buckets: fc.tuple(
@@ -81,3 +81,52 @@ export const scenarios: fc.Arbitrary<Scenario> = fc
     ),
   })
   .map(({ type: each, buckets, arrivals, changes }) => ({ contract: { types: [each], buckets }, arrivals, changes }));
+
+/** Too few slots for buckets without a rate, so that only fairness decides who starts. */
+const contended: fc.Arbitrary<Scenario> = fc
+  .record({
+    slots: fc.integer({ min: 1, max: 3 }),
+    weights: fc.tuple(...TENANTS.map(() => fc.integer({ min: 1, max: 4 }))),
+    arrivals: fc.array(
+      arrival.map((each) => ({
+        ...each,
+        at: each.at % 500,
+        delayMs: 0,
+        workMs: 20 + (each.workMs % 80),
+        cancelAfterMs: null,
+      })),
+      { minLength: 30, maxLength: 120, size: 'max' },
+    ),
+  })
+  .map(({ slots, weights, arrivals }) => ({
+    contract: {
+      types: [{ type: 'ocr', slots }],
+      buckets: TENANTS.map((tenant, index) => ({ type: 'ocr', tenant, weight: weights[index] ?? 1 })),
+    },
+    arrivals,
+    changes: [],
+  }));
+
+/** More than the rates let through and the depths hold, while slots abound: every promise must be kept to the letter. */
+const flooded: fc.Arbitrary<Scenario> = fc
+  .record({
+    buckets: fc.tuple(
+      ...TENANTS.map((tenant) =>
+        fc
+          .record({
+            ratePerSecond: rate,
+            burst: fc.integer({ min: 1, max: 5 }),
+            depth: fc.integer({ min: 3, max: 40 }),
+          })
+          .map((each): BucketContract => ({ type: 'ocr', tenant, ...each })),
+      ),
+    ),
+    arrivals: fc.array(
+      arrival.map((each) => ({ ...each, at: each.at % 4000, priority: 4, failures: 0, cancelAfterMs: null })),
+      { minLength: 30, maxLength: 120, size: 'max' },
+    ),
+  })
+  .map(({ buckets, arrivals }) => ({ contract: { types: [{ type: 'ocr' }], buckets }, arrivals, changes: [] }));
+
+/** Random contracts and random work for them. */
+export const scenarios: fc.Arbitrary<Scenario> = fc.oneof(mixed, contended, flooded);
