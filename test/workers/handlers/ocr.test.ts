@@ -1,12 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readPages } from '../../../bench/demo/pages.js';
 import { isUnrecoverable } from '../../../workers/handler.js';
+import { findTesseract } from '../../../workers/handlers/ocr/tesseract-packages.js';
 import ocr from '../../../workers/handlers/ocr.js';
-import { HandlerLoadError, loadHandler } from '../../../workers/load-handler.js';
 import { contextFor, jobWith } from './running.js';
 
 const PAGES = resolve('bench/demo/pages');
@@ -107,17 +108,22 @@ describe('the ocr handler refuses for good', () => {
   });
 });
 
-it('where tesseract is not installed, loading the ocr handler says which command installs it', async () => {
-  await cp('workers/handler.ts', join(folder, 'handler.ts'));
-  await cp('workers/handlers', join(folder, 'handlers'), { recursive: true });
-  const fault = await faultOf(loadHandler(join(folder, 'handlers', 'ocr.ts')));
-  expect(fault).toBeInstanceOf(HandlerLoadError);
-  expect(fault).toHaveProperty(
-    'message',
-    expect.stringMatching(
-      /needs the package tesseract\.js; install it with: npm install tesseract\.js@7\.0\.0 @tesseract/,
-    ),
-  );
+describe('where a package is missing', () => {
+  const { resolve: installed } = createRequire(import.meta.url);
+  it.each(['tesseract.js', '@tesseract.js-data/eng'])('%s is named, and the command that installs it', (missing) => {
+    const without = (module: string): string => {
+      if (module.startsWith(`${missing}/`)) throw new Error(`Cannot find module '${module}'`);
+      return installed(module);
+    };
+    expect(() => findTesseract(without)).toThrow(
+      `the ocr handler needs the package ${missing}; install it with: npm install tesseract.js@7.0.0 @tesseract.js-data/eng@1.0.0`,
+    );
+  });
+
+  it('data without the English model is named too', () => {
+    const elsewhere = (module: string): string => join(folder, module);
+    expect(() => findTesseract(elsewhere)).toThrow(/finds no eng\.traineddata\.gz in .*; install it with: npm install/);
+  });
 });
 
 /** The base64 of a PNG header that claims these dimensions. */

@@ -12,13 +12,15 @@ const NEEDED = 'npm install tesseract.js@7.0.0 @tesseract.js-data/eng@1.0.0';
 
 /**
  * Finds tesseract.js and its English data from where this file stands.
+ * @param resolve Where a module of a package is, as Node's own resolution says.
  * @throws Error that names the missing package and the command that installs it.
  */
-export function findTesseract(): TesseractPackages {
-  const found = createRequire(import.meta.url);
+export function findTesseract(
+  resolve: (module: string) => string = createRequire(import.meta.url).resolve,
+): TesseractPackages {
   const packageFolder = (name: string): string => {
     try {
-      return dirname(found.resolve(`${name}/package.json`));
+      return dirname(resolve(`${name}/package.json`));
     } catch (error) {
       throw new Error(`the ocr handler needs the package ${name}; install it with: ${NEEDED}`, { cause: error });
     }
