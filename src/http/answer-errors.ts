@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { problemOfError } from './framework-problem.js';
+import { problemOfError } from './problem-of-error.js';
 import { problemStatus } from './problems.js';
 import { replyProblem } from './reply-problem.js';
 

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { authenticate } from './bearer.js';
+import { authenticate } from './authenticate.js';
 import type { Keyring, Principal } from './keyring.js';
 import type { Problem } from './problems.js';
 import { replyProblem } from './reply-problem.js';

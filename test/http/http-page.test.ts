@@ -3,8 +3,8 @@ import type { RouteOptions } from 'fastify';
 import { expect, test } from 'vitest';
 import { DEFAULT_HTTP_LIMITS } from '../../src/http/http-limits.js';
 import { BatchItem } from '../../src/http/job-request.js';
-import { DEEPEST } from '../../src/http/json-body.js';
 import { PROBLEMS } from '../../src/http/problems.js';
+import { DEEPEST } from '../../src/http/read-json.js';
 import { testApp } from './support/test-app.js';
 
 const PAGE = '../../docs/http.md';

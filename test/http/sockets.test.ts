@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import type { AppParts } from '../../src/http/app.js';
 import { scriptedShaping } from './support/scripted-shaping.js';
@@ -22,9 +22,10 @@ async function listening(parts: Partial<AppParts> = {}) {
   await app.listen({ host: '127.0.0.1', port: 0 });
   const sockets: Socket[] = [];
   opened.push({ app, sockets });
-  const { port } = app.server.address() as AddressInfo;
+  const address = app.server.address();
+  if (address === null || typeof address === 'string') throw new Error('the app does not listen on a port');
   const dial = async () => {
-    const socket = connect(port, '127.0.0.1');
+    const socket = connect(address.port, '127.0.0.1');
     sockets.push(socket);
     await once(socket, 'connect');
     return new Wire(socket);

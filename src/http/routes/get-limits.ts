@@ -3,14 +3,12 @@ import type { BucketView } from '../../shaping/shaping.js';
 import { roomHeaders } from '../answer-headers.js';
 import { principalOf } from '../first-look.js';
 import type { HttpApp, RouteParts } from '../http-app.js';
-import { limitOrNull } from '../limit-or-null.js';
+import { Limit, limitOrNull } from '../limit-or-null.js';
 import { namedTenant } from '../named-tenant.js';
 import { accepted } from '../problems.js';
 import { replyProblem } from '../reply-problem.js';
 import { LimitsQuery, PROBLEM_ANSWERS } from '../request-schemas.js';
 import { usableType, usableTypes } from '../usable-type.js';
-
-const Limit = Type.Union([Type.Number(), Type.Null()], { description: 'null: no limit' });
 
 const BucketLimits = Type.Object({
   type: Type.String(),

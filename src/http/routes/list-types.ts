@@ -3,13 +3,11 @@ import type { TypeView } from '../../shaping/shaping.js';
 import type { Door, DoorType } from '../door.js';
 import { principalOf } from '../first-look.js';
 import type { HttpApp, RouteParts } from '../http-app.js';
-import { limitOrNull } from '../limit-or-null.js';
+import { Limit, limitOrNull } from '../limit-or-null.js';
 import { namedTenant } from '../named-tenant.js';
 import { replyProblem } from '../reply-problem.js';
 import { PROBLEM_ANSWERS, TenantQuery } from '../request-schemas.js';
 import { usableTypes } from '../usable-type.js';
-
-const Limit = Type.Union([Type.Number(), Type.Null()], { description: 'null: no limit' });
 
 const TypeResource = Type.Object({
   type: Type.String(),

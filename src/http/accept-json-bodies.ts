@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { readJson } from './json-body.js';
 import type { Problem } from './problems.js';
+import { readJson } from './read-json.js';
 import { replyProblem } from './reply-problem.js';
 
 /**
