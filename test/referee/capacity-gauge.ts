@@ -1,13 +1,14 @@
 import type { Run, TypeRecord } from './case-file.js';
 import { Gauge, limitsOf } from './gauge.js';
+import { lastUntil } from './last-until.js';
 import { Recent } from './recent.js';
 import { termsAt } from './terms.js';
 
 /** The latest that a type's own rate can have allowed starts, by the starts that were seen. */
 export class CapacityGauge {
   readonly #before = new Map<Run, number>();
-  readonly #startedAt: number[] = [];
-  readonly #after: number[] = [];
+  /** Each start, and when the next one was due after it. */
+  readonly #starts: { readonly startAt: number; readonly dueAt: number }[] = [];
 
   constructor(type: TypeRecord, arrivalMs: number) {
     const highest = Gauge.highest();
@@ -18,8 +19,7 @@ export class CapacityGauge {
       recent.add(run.startAt, run.cost);
       this.#before.set(run, highest.due(limits));
       highest.charge(limits, run.cost, run.startAt, -Infinity);
-      this.#startedAt.push(run.startAt);
-      this.#after.push(highest.due(limits));
+      this.#starts.push({ startAt: run.startAt, dueAt: highest.due(limits) });
     }
   }
 
@@ -30,13 +30,6 @@ export class CapacityGauge {
 
   /** When the next start was due at the latest, by what had started until an instant. */
   dueAfter(at: number): number {
-    let low = -1;
-    let high = this.#startedAt.length - 1;
-    while (low < high) {
-      const middle = Math.ceil((low + high) / 2);
-      if ((this.#startedAt[middle] ?? Infinity) <= at) low = middle;
-      else high = middle - 1;
-    }
-    return this.#after[low] ?? -Infinity;
+    return this.#starts[lastUntil(this.#starts, ({ startAt }) => startAt, at)]?.dueAt ?? -Infinity;
   }
 }

@@ -1,6 +1,7 @@
 import type { BucketRecord, Evidence } from './case-file.js';
 import { grouped } from './grouped.js';
 import { seenEnds } from './job-ends.js';
+import { lastUntil } from './last-until.js';
 import type { ScheduledStart } from './schedule.js';
 import { termsAt } from './terms.js';
 
@@ -52,8 +53,12 @@ export class Disturbances {
 
   /** True when something between these instants may have put off a start of this priority. */
   mayDelay(from: number, to: number, priority: number): boolean {
-    if (this.#shaken(from, to) || this.#setbacks.some((at) => at > from && at <= to)) return true;
+    if (this.#shaken(from, to) || this.#setBack(from, to)) return true;
     return [...this.#joins].some(([other, joins]) => other < priority && joins.some((each) => touches(each, from, to)));
+  }
+
+  #setBack(from: number, to: number): boolean {
+    return (this.#setbacks[lastUntil(this.#setbacks, (at) => at, from) + 1] ?? Infinity) <= to;
   }
 
   /** The terms changed, or something was broken on purpose. */

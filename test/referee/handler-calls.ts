@@ -10,6 +10,8 @@ export interface StartCall {
   readonly attempt: number;
   /** How long the referee keeps the caller waiting, as an upstream at work would. */
   readonly workMs: number;
+  /** When the handler was called, by the monotonic clock of the machine; absent when it runs on another one. */
+  readonly calledAt?: number;
 }
 
 /** A handler is done. */
@@ -30,7 +32,8 @@ export function readStartCall(body: unknown): StartCall | string {
   if (cost === undefined || attempt === undefined || workMs === undefined) {
     return 'cost, attempt and workMs must be numbers of at least 0';
   }
-  return { job, type, tenant, cost, attempt, workMs };
+  const calledAt = quantity(body, 'calledAt', undefined);
+  return { job, type, tenant, cost, attempt, workMs, ...(calledAt === undefined ? {} : { calledAt }) };
 }
 
 /** Reads the body of `POST /end`; a sentence when it is none. */

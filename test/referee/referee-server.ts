@@ -19,16 +19,19 @@ export interface RefereeServer {
 }
 
 const MAX_BODY_BYTES = 64 * 1024;
+/** A caller's clock that shows an earlier instant than this is another machine's. */
+const LONGEST_WAY_MS = 60_000;
 
 /**
  * The upstream that handlers call, on a loopback port of its own.
  *
- * - `POST /start {job, type, tenant, cost, attempt, workMs?}` → 200 `{run}`, after `workMs`. If the caller leaves before that,
- *   the run counts as gone.
+ * - `POST /start {job, type, tenant, cost, attempt, workMs?, calledAt?}` → 200 `{run}`, after `workMs`. If the caller leaves
+ *   before that, the run counts as gone. `calledAt` is when its handler was called, by the clock that all processes of one
+ *   machine share; so a busy worker's slow requests blur nothing.
  * - `POST /end {run, outcome?}` → 200 `{}`; outcome `ok` (default), `failed` or `returned`.
  * - `GET /trace` → 200 `{events}`; `GET /now` → 200 `{now}`, its clock.
  *
- * Every instant is taken when a request's head arrives, before anything is done about it.
+ * Every other instant is taken when a request's head arrives, before anything is done about it.
  */
 export async function startRefereeServer(onEvent: (event: SeenEvent) => void = () => {}): Promise<RefereeServer> {
   const events: SeenEvent[] = [];
@@ -38,10 +41,12 @@ export async function startRefereeServer(onEvent: (event: SeenEvent) => void = (
     onEvent(event);
   };
 
-  const start = (at: number, { workMs, ...call }: StartCall, response: ServerResponse) => {
+  const start = (arrivedAt: number, { workMs, calledAt, ...call }: StartCall, response: ServerResponse) => {
     runs += 1;
     const run = runs;
-    see({ kind: 'start', at, run, ...call });
+    const wayMs = arrivedAt - (calledAt ?? Number.NaN);
+    const known = wayMs >= 0 && wayMs < LONGEST_WAY_MS;
+    see({ kind: 'start', at: known ? arrivedAt - wayMs : arrivedAt, run, ...call, ...(known ? { wayMs } : {}) });
     const work = setTimeout(() => reply(response, 200, { run }), workMs);
     response.once('close', () => {
       clearTimeout(work);

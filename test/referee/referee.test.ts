@@ -70,7 +70,7 @@ describe.each([
       state: 'completed',
     });
     const verdict = await running.expectNoViolations();
-    expect(verdict.seen).toEqual({ admitted: 1, refused: 0, starts: 1, buckets: 1 });
+    expect(verdict.seen).toEqual({ admitted: 1, refused: 0, starts: 1, buckets: 1, longestWayMs: expect.any(Number) });
   });
 
   it('reports a job that ran and was never admitted', async () => {

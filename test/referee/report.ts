@@ -1,3 +1,4 @@
+import { shown } from './judgement.js';
 import type { Verdict } from './verdict.js';
 
 /** So many violations of one judge are written out. */
@@ -13,6 +14,12 @@ export function report({ violations, judgements, tolerances, seen }: Verdict): s
     `Seen: ${seen.admitted} jobs admitted, ${seen.refused} requests refused, ${seen.starts} starts, ${seen.buckets} buckets.`,
     `Tolerances: ${arrivalMs} ms from dispatch to arrival; starts ${earlyMs} ms early to ${lateMs} ms late; ${shortfall * 100} % in the long run.`,
   ];
+  if (seen.longestWayMs > arrivalMs) {
+    lines.push(
+      `The workers were so busy that a handler's call took up to ${shown(seen.longestWayMs)} ms: a dispatch may well have taken ` +
+        `longer than ${arrivalMs} ms to reach its handler. State an arrivalMs that fits such a run.`,
+    );
+  }
   for (const { guarantee, what, judged, excused, violations: found } of judgements) {
     const verdict = found.length === 0 ? 'kept' : `BROKEN ${found.length} times`;
     lines.push(`${guarantee} ${verdict}: ${judged} ${what}${excused > 0 ? `, ${excused} excused` : ''}`);

@@ -1,3 +1,5 @@
+import { lastUntil } from './last-until.js';
+
 /** From `from` on and before `to`, `weight` more. */
 export interface Span {
   readonly from: number;
@@ -57,13 +59,6 @@ export class StepCount {
   }
 
   #lastUntil(instant: number): number {
-    let low = -1;
-    let high = this.#instants.length - 1;
-    while (low < high) {
-      const middle = Math.ceil((low + high) / 2);
-      if ((this.#instants[middle] ?? Infinity) <= instant) low = middle;
-      else high = middle - 1;
-    }
-    return low;
+    return lastUntil(this.#instants, (each) => each, instant);
   }
 }

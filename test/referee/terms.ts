@@ -1,4 +1,5 @@
 import { moreGenerous, type Terms, termsFrom } from './contract.js';
+import { lastUntil } from './last-until.js';
 import type { ChangeEvent, StatedTerms } from './trace.js';
 
 /** Terms that held from `from` until the next piece. */
@@ -32,14 +33,7 @@ export function piecesOf(
 
 /** The terms in force at an instant. */
 export function termsAt(pieces: readonly Piece[], at: number): Terms {
-  let low = 0;
-  let high = pieces.length - 1;
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if ((pieces[middle]?.from ?? Infinity) <= at) low = middle;
-    else high = middle - 1;
-  }
-  const piece = pieces[low];
+  const piece = pieces[lastUntil(pieces, ({ from }) => from, at)];
   if (piece === undefined) throw new Error('a bucket without terms');
   return piece.terms;
 }

@@ -45,6 +45,8 @@ export interface StartEvent {
   /** Units, as the handler was told. What the client knows at the door counts for more. */
   readonly cost: number;
   readonly attempt: number;
+  /** How long the handler's call was on its way, where the handler's clock can be compared. */
+  readonly wayMs?: number;
 }
 
 /** How a run came to its end in the handler's eyes: done, to be tried again, or handed back with its cost. */

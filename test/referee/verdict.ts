@@ -39,6 +39,8 @@ export interface Verdict {
     readonly refused: number;
     readonly starts: number;
     readonly buckets: number;
+    /** The longest that a handler's call was on its way: a measure of how busy the workers were. */
+    readonly longestWayMs: number;
   };
 }
 
@@ -59,6 +61,7 @@ export function judge(trace: Trace, contract: Contract, tolerances: Partial<Tole
       refused: file.buckets.reduce((sum, bucket) => sum + bucket.refusals.length, 0),
       starts: file.bucketOf.size,
       buckets: file.buckets.length,
+      longestWayMs: trace.reduce((most, event) => Math.max(most, event.kind === 'start' ? (event.wayMs ?? 0) : 0), 0),
     },
   };
 }

@@ -1,5 +1,7 @@
 import type { BucketRecord, CaseFile, Refusal } from '../case-file.js';
 import { type Judge, shown, type Violation } from '../judgement.js';
+import { lastUntil } from '../last-until.js';
+import { INSTANT_MS } from '../occupancy.js';
 import { termsAt } from '../terms.js';
 import type { BucketTimetable, Timetable } from '../timetable.js';
 
@@ -47,9 +49,10 @@ function weigh(scene: Scene, { event, answer: { retryAfterMs } }: Refusal): Find
   const { ratePerSecond, jobRatePerSecond } = termsAt(bucket.pieces, sentAt);
   if (retryAfterMs === null || Math.min(ratePerSecond, jobRatePerSecond) === Infinity) return 'excused';
   const horizon = answeredAt + retryAfterMs + file.tolerances.lateMs;
-  const starts = bucket.runs.filter((run) => run.startAt >= sentAt && run.startAt <= horizon);
+  const startsUntil = (at: number) => lastUntil(bucket.runs, (run) => run.startAt, at) + 1;
+  const starts = bucket.runs.slice(startsUntil(sentAt - INSTANT_MS), startsUntil(horizon));
   // Where the place did not come, whatever it was that did come tells why.
-  const later = bucket.runs.find((run) => run.startAt > horizon)?.startAt ?? file.endsAt;
+  const later = bucket.runs[startsUntil(horizon)]?.startAt ?? file.endsAt;
   const until = starts.length > 0 ? horizon : later;
   if (horizon > file.endsAt || firstRerun <= horizon) return 'excused';
   // A priority above all: any start frees a place, so only what moves every start counts.

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import type { Contract, TypeContract } from '../contract.js';
+import { numberField, textField } from '../json-field.js';
 import type { Guarantee } from '../judgement.js';
 import type { StatedTerms, Trace } from '../trace.js';
 import { throughIdealGate } from './ideal-gate.js';
@@ -186,7 +187,7 @@ record(
     if (event.kind === 'start')
       return { ...event, job: { 'job-2': 'job-3', 'job-3': 'job-2' }[event.job] ?? event.job };
     if (event.kind !== 'admission') return event;
-    const { id } = event.body as { id: string };
+    const id = textField(event.body, 'id') ?? '';
     return { ...event, request: 'batch 1', index: Number(id.slice('job-'.length)) };
   }),
 );
@@ -288,7 +289,7 @@ record('g9-delay-cut-short', 'G9', 'a job with a delay of 1 s starts 40 ms befor
 const refusedBy = (changeMs: number) =>
   tampered(flood, (event) => {
     if (event.kind !== 'admission' || event.status !== 429) return event;
-    const { retryAfterMs } = event.body as { retryAfterMs: number };
+    const retryAfterMs = numberField(event.body, 'retryAfterMs') ?? 0;
     return { ...event, body: { code: 'bucket_full', retryAfterMs: retryAfterMs + changeMs } };
   });
 record(

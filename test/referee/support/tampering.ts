@@ -1,3 +1,4 @@
+import { numberField, textField } from '../json-field.js';
 import type { AdmissionEvent, StartEvent, Trace, TraceEvent } from '../trace.js';
 
 /** One event changed for another, or for several, or for none. */
@@ -19,7 +20,7 @@ export function moved(trace: Trace, job: string, byMs: number): Trace {
 /** Changes the JSON that one job's request was answered with. */
 export function answered(trace: Trace, job: string, change: (body: Body) => object): Trace {
   return tampered(trace, (event) =>
-    event.kind === 'admission' && isOf(event, job) ? { ...event, body: change(event.body as Body) } : event,
+    event.kind === 'admission' && isOf(event, job) ? { ...event, body: change(bodyOf(event)) } : event,
   );
 }
 
@@ -27,7 +28,7 @@ export function answered(trace: Trace, job: string, change: (body: Body) => obje
 export function promisingNothing(trace: Trace): Trace {
   return tampered(trace, (event) =>
     event.kind === 'admission' && event.status === 202
-      ? { ...event, body: { ...(event.body as Body), basis: 'capacity' } }
+      ? { ...event, body: { ...bodyOf(event), basis: 'capacity' } }
       : event,
   );
 }
@@ -35,8 +36,10 @@ export function promisingNothing(trace: Trace): Trace {
 /** The answer of an ideal gate to an admitted job. */
 export interface Body {
   readonly id: string;
+  readonly state: string;
   readonly releaseAt: string;
   readonly waitMs: number;
+  readonly basis: string;
 }
 
 /** Every look at a job comes ten seconds later. */
@@ -57,5 +60,15 @@ export function runOf(trace: Trace, job: string): number | undefined {
 }
 
 function isOf(event: AdmissionEvent, job: string): boolean {
-  return (event.body as Partial<Body>).id === job;
+  return textField(event.body, 'id') === job;
+}
+
+function bodyOf({ body }: AdmissionEvent): Body {
+  return {
+    id: textField(body, 'id') ?? '',
+    state: textField(body, 'state') ?? '',
+    releaseAt: textField(body, 'releaseAt') ?? '',
+    waitMs: numberField(body, 'waitMs') ?? 0,
+    basis: textField(body, 'basis') ?? '',
+  };
 }

@@ -1,0 +1,50 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { DEFAULT_TOLERANCES } from '../contract.js';
+import { openCase } from '../open-case.js';
+import type { Trace } from '../trace.js';
+import { judgeOrder } from './order.js';
+
+const CONTRACT = { types: [{ type: 'ocr' }], buckets: [{ type: 'ocr', tenant: 'acme' }] };
+const { arrivalMs } = DEFAULT_TOLERANCES;
+
+interface Life {
+  readonly sentAt: number;
+  readonly answerMs: number;
+  readonly startMs: number;
+}
+
+const lives = fc.array(
+  fc.record({
+    sentAt: fc.integer({ min: 0, max: 500 }),
+    answerMs: fc.integer({ min: 0, max: 60 }),
+    startMs: fc.integer({ min: 60, max: 300 }),
+  }),
+  { maxLength: 25 },
+);
+
+const traceOf = (all: readonly Life[]): Trace =>
+  all.flatMap(({ sentAt, answerMs, startMs }, index) => {
+    const who = { type: 'ocr', tenant: 'acme', cost: 1 };
+    const times = { sentAt, answeredAt: sentAt + answerMs };
+    return [
+      { kind: 'admission' as const, ...who, ...times, priority: 4, delayMs: 0, status: 202, body: { id: `j${index}` } },
+      { kind: 'start' as const, ...who, at: sentAt + startMs, run: index, job: `j${index}`, attempt: 1 },
+    ];
+  });
+
+describe('the judge of order', () => {
+  it('names exactly the jobs that one admitted surely later surely overtook', () => {
+    fc.assert(
+      fc.property(lives, (all) => {
+        const overtaken = all.filter(({ sentAt, answerMs, startMs }) =>
+          all.some(
+            (other) => other.sentAt > sentAt + answerMs && other.sentAt + other.startMs < sentAt + startMs - arrivalMs,
+          ),
+        );
+        const { violations } = judgeOrder(openCase(traceOf(all), CONTRACT, DEFAULT_TOLERANCES));
+        expect(violations).toHaveLength(overtaken.length);
+      }),
+    );
+  });
+});
