@@ -66,7 +66,12 @@ export type Rejection =
       /** Milliseconds until the next place is free, exact with basis `rate`. `null` when nothing is going to leave (paused). */
       readonly retryAfterMs: number | null;
     }
-  | { readonly verdict: 'rejected'; readonly reason: 'wait_too_long'; readonly waitMs: number; readonly retryAfterMs: number }
+  | {
+      readonly verdict: 'rejected';
+      readonly reason: 'wait_too_long';
+      readonly waitMs: number;
+      readonly retryAfterMs: number;
+    }
   | { readonly verdict: 'rejected'; readonly reason: 'deadline_unreachable'; readonly earliestStartAtMs: number }
   | { readonly verdict: 'rejected'; readonly reason: 'idempotency_mismatch' }
   | { readonly verdict: 'rejected'; readonly reason: 'deadline_past' };

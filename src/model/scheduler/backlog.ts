@@ -1,0 +1,86 @@
+import type { ScheduledJob } from './scheduled-job.js';
+
+/**
+ * The jobs of one bucket that have not started, in the order in which they will: by priority, then in the order of
+ * arrival, those given back first. Delayed jobs stand beside them, by the instant at which they fall due.
+ */
+export class Backlog {
+  readonly #waiting: ScheduledJob[] = [];
+  readonly #delayed: ScheduledJob[] = [];
+  #lastOrder = 0;
+
+  get waiting(): readonly ScheduledJob[] {
+    return this.#waiting;
+  }
+
+  get delayed(): readonly ScheduledJob[] {
+    return this.#delayed;
+  }
+
+  /** Jobs that count against the depth. */
+  get size(): number {
+    return this.#waiting.length + this.#delayed.length;
+  }
+
+  /** Payload that counts against maxBytes. */
+  get bytes(): number {
+    return [...this.#waiting, ...this.#delayed].reduce((sum, job) => sum + job.bytes, 0);
+  }
+
+  /** The job waits at the front or the back of its priority. */
+  join(job: ScheduledJob, end: 'front' | 'back'): void {
+    this.#lastOrder += 1;
+    job.state = 'waiting';
+    job.order = end === 'front' ? 0 : this.#lastOrder;
+    insert(this.#waiting, job, startsBefore);
+  }
+
+  /** The job joins what waits at `dueAtUs`; of several with one instant the first to come is first. */
+  delay(job: ScheduledJob, dueAtUs: number): void {
+    job.state = 'delayed';
+    job.dueAtUs = dueAtUs;
+    insert(this.#delayed, job, (one, other) => one.dueAtUs < other.dueAtUs);
+  }
+
+  /** Delayed jobs whose instant has come join what waits, at most `limit` of them. */
+  promote(nowUs: number, limit: number): void {
+    const later = this.#delayed.findIndex((job) => job.dueAtUs > nowUs);
+    const fellDue = Math.min(later === -1 ? this.#delayed.length : later, limit);
+    for (const job of this.#delayed.splice(0, fellDue)) this.join(job, 'back');
+  }
+
+  /** The next job to start leaves. */
+  take(): ScheduledJob | undefined {
+    return this.#waiting.shift();
+  }
+
+  /** The job leaves; false when it is not here. */
+  remove(job: ScheduledJob): boolean {
+    for (const list of [this.#waiting, this.#delayed]) {
+      const at = list.indexOf(job);
+      if (at >= 0) return list.splice(at, 1).length === 1;
+    }
+    return false;
+  }
+
+  /** What stands before `job`, or before one that would join at the end of `priority`. */
+  before(place: { readonly job: ScheduledJob } | { readonly endOf: number }): { cost: number; jobs: number } {
+    const ahead =
+      'job' in place
+        ? this.#waiting.slice(0, this.#waiting.indexOf(place.job))
+        : this.#waiting.filter((job) => job.priority <= place.endOf);
+    return { cost: ahead.reduce((sum, job) => sum + job.cost, 0), jobs: ahead.length };
+  }
+}
+
+function startsBefore(one: ScheduledJob, other: ScheduledJob): boolean {
+  if (one.priority !== other.priority) return one.priority < other.priority;
+  return one.order !== other.order ? one.order < other.order : one.order === 0 && one.id < other.id;
+}
+
+/** Behind all that it does not come before. */
+function insert(list: ScheduledJob[], job: ScheduledJob, before: typeof startsBefore): void {
+  let at = list.length;
+  for (let other = list[at - 1]; other && before(job, other); other = list[at - 1]) at -= 1;
+  list.splice(at, 0, job);
+}

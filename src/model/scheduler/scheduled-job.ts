@@ -1,0 +1,34 @@
+import type { JobState } from '../verdict.js';
+
+/** A job as it comes to the door. Instants in microseconds of the clock that the scheduler is told. */
+export interface JobOffer {
+  readonly id: string;
+  /** 0 starts first, 9 last. */
+  readonly priority: number;
+  readonly cost: number;
+  readonly bytes: number;
+  /** Milliseconds until it joins what waits; 0 to join at once. */
+  readonly delayMs: number;
+  /** When it expires unless it has started. */
+  readonly startByUs?: number;
+}
+
+/** A job that was admitted. */
+export interface ScheduledJob {
+  readonly id: string;
+  readonly tenant: string;
+  readonly priority: number;
+  readonly cost: number;
+  readonly bytes: number;
+  state: JobState;
+  /** Place among the jobs of its priority while it waits; 0 is the front, where jobs stand by id. */
+  order: number;
+  /** When a delayed job joins what waits. */
+  dueAtUs: number;
+  /** By virtual now; a job that has started does not expire. */
+  startByUs: number | undefined;
+  cancelRequested: boolean;
+  stalls: number;
+  /** The token whose settle this job last saw. */
+  settledBy: string | undefined;
+}
