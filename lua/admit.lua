@@ -37,7 +37,7 @@ place(b)
 local limits = call('HMGET', b.key, 'depth', 'maxb', 'maxw', 'bytes')
 local depth, max_bytes, max_wait = tonumber(limits[1]) or 1000, tonumber(limits[2]) or 1e15, tonumber(limits[3]) or 1e15
 local bytes = tonumber(limits[4]) or 0
-local held = b.waiting + call('ZCARD', b.delayed)
+local waiting, held = b.waiting, b.waiting + call('ZCARD', b.delayed)
 local ahead = read_ahead(b)
 local scarce = is_scarce(b)
 local closed
@@ -58,14 +58,21 @@ local function replay_of(job)
   return { 'replayed', id }
 end
 
--- Where the job would stand and when it would start, before it is let in.
+-- BullMQ counts a delay from a whole millisecond. It is a lower bound, so that is the next one.
+local delay_from = math.ceil(now / 1000) * 1000
+
+-- Where the job would stand and when it would start, before it is let in: `wait` at the bucket's own rate, `queue` of it
+-- beyond the delay that the caller asked for, `promised` what the answer says.
 local function estimate(job)
-  local e = eta_of(b, ahead, job.priority)
-  local delay_us = job.delay * 1000
+  local cost, jobs = before_end_of(ahead, job.priority)
+  local delay, e = job.delay > 0 and delay_from + job.delay * 1000 - now or 0, {}
+  e.wait = math.max(delay, wait_behind(b, cost, jobs))
+  e.queue = e.wait - delay
   if job.delay > 0 then
-    e.wait, e.position, e.basis = math.max(e.wait, delay_us), 0, 'delay'
+    e.promised, e.position, e.basis = e.wait, 0, 'delay'
   else
-    e.basis = scarce and 'capacity' or e.basis
+    e.promised, e.basis = promise(b, e.wait, cost, scarce)
+    e.position = jobs + 1
   end
   return e
 end
@@ -73,23 +80,23 @@ end
 local function refusal(job, e)
   if job.start_by then
     if job.start_by <= now then return { 'rejected', 'deadline_past', '', -1, 0 } end
-    if now + e.wait > job.start_by then
-      return { 'rejected', 'deadline_unreachable', '', -1, math.ceil(e.wait) }
+    if now + e.wait >= job.start_by then
+      return { 'rejected', 'deadline_unreachable', '', -1, whole_us(e.wait) }
     end
   end
   if closed then return closed end
   if held + 1 > depth then
-    closed = { 'rejected', 'bucket_full', 'depth', next_place_in(b), 0 }
+    closed = { 'rejected', 'bucket_full', 'depth', next_place_in(b, waiting), 0 }
   elseif bytes + job.bytes > max_bytes then
-    closed = { 'rejected', 'bucket_full', 'maxBytes', held > 0 and next_place_in(b) or -1, 0 }
-  elseif e.wait > max_wait * 1000 then
-    return { 'rejected', 'wait_too_long', '', math.ceil(e.wait - max_wait * 1000), math.ceil(e.wait) }
+    closed = { 'rejected', 'bucket_full', 'maxBytes', next_place_in(b, waiting), 0 }
+  elseif e.queue > max_wait * 1000 then
+    closed = { 'rejected', 'wait_too_long', '', whole_us(e.queue - max_wait * 1000), whole_us(e.wait) }
   end
   return closed
 end
 
 local function store(job)
-  local args = cmsgpack.pack({ b.prefix, job.id, job.name, tonumber(unix_ms(now)) })
+  local args = cmsgpack.pack({ b.prefix, job.id, job.name, tonumber(unix_ms(job.delay > 0 and delay_from or now)) })
   local meta, id, marker = tag .. ':meta', tag .. ':id', tag .. ':marker'
   if job.delay > 0 then
     bull_addDelayedJob({ marker, meta, id, b.delayed, b.prefix .. 'completed', key_events }, { args, job.data, job.opts })
@@ -99,6 +106,7 @@ local function store(job)
     }, { args, job.data, job.opts })
     count_waiting(b, 1, job.priority, job.cost)
     join_ahead(ahead, job.priority, job.cost)
+    waiting = waiting + 1
   end
   local extra = { 'hg:c', num(job.cost) }
   if job.idem ~= '' then
@@ -134,14 +142,14 @@ for at = FIRST, #ARGV, WIDTH do
     verdict = refusal(job, e)
     if not verdict then
       store(job)
-      verdict = { 'admitted', job.id, job.delay > 0 and 'delayed' or 'waiting', e.position, math.ceil(e.wait), e.basis }
+      verdict = { 'admitted', job.id, job.delay > 0 and 'delayed' or 'waiting', e.position, whole_us(e.promised), e.basis }
     end
   end
   verdicts[#verdicts + 1] = verdict
 end
 
 place(b)
-if b.waiting == 0 and b.active == 0 and held == 0 then index_results(b, 60000) end
+index_if_quiet(b)
 wake_if_earlier()
 save_type()
 return { unix_ms(raw_now), depth, math.max(0, depth - held), verdicts }

@@ -4,7 +4,7 @@
   ARGV
     now          µs since 2025-01-01; "" for the server's clock
     format       version of the stored form that the caller speaks
-    T            µs per cost unit of the type; 0: unlimited
+    T            µs per cost unit of the type; 0: unlimited; without end (a rate of 0): nothing starts
     burst        units
     conc         jobs that may run at once
     slack        µs
@@ -14,11 +14,16 @@
 --- @include "lib/wake"
 
 load_type(ARGV[1])
+watch_schedule()
 local stored = call('HGET', key_type, 'format')
 if stored and stored ~= ARGV[2] then return { 'format', stored } end
 local T = tonumber(ARGV[3])
+local paused = T == math.huge
+if paused then T = ty.T end
 if ty.T > 0 and T ~= ty.T and ty.tat > now then ty.tat = now + (ty.tat - now) * T / ty.T end
-call('HSET', key_type, 'format', ARGV[2], 'T', ARGV[3], 'burst', ARGV[4], 'conc', ARGV[5], 'slack', ARGV[6])
+call('HSET', key_type, 'format', ARGV[2], 'T', num(T), 'burst', ARGV[4], 'conc', ARGV[5], 'slack', ARGV[6], 'paused',
+  paused and '1' or '0')
+ty.conc = tonumber(ARGV[5])
+if call('EXISTS', key_ready) == 1 then wake() else wake_if_earlier() end
 save_type()
-if call('EXISTS', key_ready) == 1 then wake() end
 return 'ok'

@@ -14,5 +14,5 @@ local waiting, delayed, active = call('ZCARD', b.prioritized), call('ZCARD', b.d
 local cost = 0
 for _, c in ipairs(read_ahead(b).cost) do cost = cost + c end
 local level = b.T > 0 and math.max(0, b.tat - now) / b.T or 0
-b.waiting = waiting
-return { num(level), waiting, delayed, active, num(cost), tonumber(call('HGET', b.key, 'bytes')) or 0, next_place_in(b) }
+local bytes = tonumber(call('HGET', b.key, 'bytes')) or 0
+return { num(level), waiting, delayed, active, num(cost), bytes, next_place_in(b, waiting) }

@@ -19,6 +19,7 @@ b.stopped = ARGV[3] == '1'
 b.paused = b.stopped or profile_pauses
 if b.stopped then call('HSET', b.key, 'stopped', '1') else call('HDEL', b.key, 'stopped') end
 place(b)
+index_if_quiet(b)
 wake_if_earlier()
 save_type()
 return 1

@@ -29,8 +29,8 @@ local function read_waiting(b, rank, priority)
   local cost, approximate = cost_before(b, first, rank)
   local w = call('HMGET', b.key, 'w1', 'w2', 'w3', 'w4', 'w5', 'w6', 'w7', 'w8', 'w9', 'w10')
   for p = 1, priority - 1 do cost = cost + (tonumber(w[p]) or 0) end
-  local basis = (is_scarce(b) or b.T == 0) and 'capacity' or 'rate'
-  return { 'waiting', rank + 1, math.ceil(wait_behind(b, cost, rank)), basis, approximate }
+  local wait, basis = promise(b, wait_behind(b, cost, rank), cost, is_scarce(b))
+  return { 'waiting', rank + 1, whole_us(wait), basis, approximate }
 end
 
 load_type(ARGV[1])
@@ -45,7 +45,7 @@ if rank then
   reply = read_waiting(b, rank, tonumber(call('HGET', job, 'priority')))
 elseif due then
   local wait = us_of_unix_ms(math.floor(tonumber(due) / 0x1000)) - now
-  reply = { 'delayed', 0, math.max(0, math.ceil(wait)), 'delay', 0 }
+  reply = { 'delayed', 0, whole_us(wait), 'delay', 0 }
 elseif call('ZSCORE', b.prefix .. 'completed', id) then
   reply = { 'completed', 0, 0, '', 0 }
 elseif call('ZSCORE', b.prefix .. 'failed', id) then

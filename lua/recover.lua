@@ -17,9 +17,10 @@
 --- @bull moveToFinished
 
 local keep_age, keep_count = tonumber(ARGV[5]), tonumber(ARGV[6])
-local returned, ended = {}, {}
+local returned, ended, touched = {}, {}, false
 
 local function end_stalled(b, id, job, reason)
+  age_idempotency(b, id, keep_count == 0 and 0 or keep_age)
   bull_moveToFinished({
     b.prefix .. 'wait', b.active_key, b.prioritized, key_events, b.prefix .. 'stalled', KEYS[2], b.delayed,
     b.prefix .. 'paused', tag .. ':meta', b.prefix .. 'pc', b.prefix .. 'failed', job, KEYS[2], tag .. ':marker',
@@ -28,14 +29,14 @@ local function end_stalled(b, id, job, reason)
     cmsgpack.pack({ token = '0', keepJobs = { count = keep_count, age = keep_age / 1000 }, attempts = 0,
       maxMetricsSize = '' }), '',
   })
-  age_idempotency(b, id, keep_age)
-  index_results(b, keep_age)
+  index_results(b, keep_count == 0 and 0 or keep_age)
   ended[#ended + 1] = id
 end
 
 local function take_back(token, tenant, id)
   local b = load_bucket(tenant)
   local job = b.prefix .. id
+  touched = true
   call('HDEL', key_running, token)
   if call('EXISTS', job) == 0 then
     call('LREM', b.active_key, -1, id)
@@ -62,10 +63,9 @@ for i = 1, #page[2], 2 do
   local tenant, id = string.match(page[2][i + 1], '^(%S+) (%S+)$')
   if call('EXISTS', tag .. ':q:' .. tenant .. ':' .. id .. ':lock') == 0 then take_back(page[2][i], tenant, id) end
 end
-if #returned + #ended > 0 then
+if touched then
   end_busy_period()
-  wake_if_earlier()
-  if call('EXISTS', key_ready) == 1 then wake() end
+  if call('EXISTS', key_ready) == 1 then wake() else wake_if_earlier() end
   save_type()
 end
 return { page[1], returned, ended }

@@ -16,6 +16,7 @@ watch_schedule()
 local b = load_bucket(ARGV[2])
 if not apply_profile(b, ARGV[3]) then return 0 end
 place(b)
+index_if_quiet(b)
 wake_if_earlier()
 save_type()
 return 1

@@ -36,6 +36,7 @@ local function finish(b, job)
   local target = outcome == 'completed' and 'completed' or 'failed'
   local property = outcome == 'completed' and 'returnvalue' or 'failedReason'
   if outcome == 'cancelled' then call('HSET', job, 'hg:e', 'cancelled') end
+  age_idempotency(b, id, keep_count == 0 and 0 or keep_age)
   bull_moveToFinished({
     b.prefix .. 'wait', b.active_key, b.prioritized, key_events, b.prefix .. 'stalled', KEYS[2], b.delayed,
     b.prefix .. 'paused', tag .. ':meta', b.prefix .. 'pc', b.prefix .. target, job, KEYS[2], tag .. ':marker',
@@ -45,7 +46,6 @@ local function finish(b, job)
       attempts = attempts, maxMetricsSize = '' }),
     cmsgpack.pack({ 'hg:t', token }),
   })
-  age_idempotency(b, id, keep_age)
   index_results(b, keep_count == 0 and 0 or keep_age)
 end
 
@@ -62,6 +62,10 @@ local function end_run(b, job)
   if call('EXISTS', job) == 0 then return call('LREM', b.active_key, -1, id) end
   -- Nobody took it over, or it would not stand in …:running: a lock that ran out meanwhile is still this worker's.
   call('SET', job .. ':lock', token, 'PX', lock_ms)
+  -- A job that was asked to stop does not wait again.
+  if (outcome == 'retry' or outcome == 'return') and call('HEXISTS', job, 'hg:x') == 1 then
+    outcome, value = 'cancelled', 'cancelled'
+  end
   if outcome == 'retry' and delay > 0 then
     retry_later(b, job)
   elseif outcome == 'retry' or outcome == 'return' then
@@ -98,7 +102,7 @@ if next_token ~= '' then
   end
 else
   end_busy_period()
-  if call('EXISTS', key_ready) == 1 or due_head() < head_before then wake() end
+  if call('EXISTS', key_ready) == 1 then wake() else wake_if_earlier() end
 end
 save_type()
 return { verdict, next_job }

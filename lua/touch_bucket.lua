@@ -50,6 +50,7 @@ local reply = with_pause_flag(function() return bull_${command}(keys, argv) end)
 recount()
 call('DEL', b.prefix .. 'events', b.prefix .. 'meta')
 place(b)
+index_if_quiet(b)
 wake_if_earlier()
 save_type()
 return reply

@@ -41,6 +41,7 @@ local function contribution()
   }
 end
 
+local idem = call('HGET', job, 'hg:i')
 local before = contribution()
 local reply = bull_${command}(keys, argv)
 local after = contribution()
@@ -49,8 +50,15 @@ if after.priority then count_waiting(b, 1, after.priority, after.cost) end
 count_bytes(b, 1, after.bytes - before.bytes)
 -- BullMQ writes the event of a removal under the tenant's own prefix; here all queues share one stream.
 call('DEL', b.prefix .. 'events', b.prefix .. 'meta')
-if call('EXISTS', job) == 0 then call('ZREM', key_expire, b.tenant .. ' ' .. id) end
+if call('EXISTS', job) == 0 then
+  call('ZREM', key_expire, b.tenant .. ' ' .. id)
+  if idem then call('DEL', tag .. ':idem:' .. b.tenant .. ':' .. idem) end
+elseif after.priority and not before.priority then
+  -- A job that ended and waits again has neither an ending nor a wish to stop.
+  call('HDEL', job, 'hg:e', 'hg:x')
+end
 place(b)
+index_if_quiet(b)
 wake_if_earlier()
 save_type()
 return reply

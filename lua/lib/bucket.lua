@@ -51,23 +51,31 @@ end
 
 --[[
   The bucket's profile becomes the one in `text`: "rev T jT burst slack weight conc depth maxb maxw paused", numbers
-  separated by blanks; "" keeps what is stored. T = -1 leaves the rate alone (paused). True when something changed.
+  separated by blanks; "" keeps what is stored. A rate of 0, written as an interval of -1 or without end, leaves the
+  interval alone and pauses the bucket: an infinite instant could never be brought back. True when something changed.
 ]]
+local function interval(given, stored)
+  if given >= 0 and given < math.huge then return given end
+  return stored
+end
+
 local function apply_profile(b, text)
   if text == '' then return false end
   local rev = string.match(text, '^%S+')
   if rev == b.rev then return false end
   local p = {}
   for word in string.gmatch(text, '%S+') do p[#p + 1] = tonumber(word) or word end
-  local T = p[2] < 0 and b.T or p[2]
+  local T, jT = interval(p[2], b.T), interval(p[3], b.jT)
+  local paused = p[11] == 1 or T ~= p[2] or jT ~= p[3]
   if b.rev ~= '' then
     b.tat = rescale(b.tat, b.T, T)
-    b.jtat = rescale(b.jtat, b.jT, p[3])
+    b.jtat = rescale(b.jtat, b.jT, jT)
   end
-  b.rev, b.T, b.jT, b.burst, b.slack, b.weight, b.conc = rev, T, p[3], p[4], p[5], p[6], p[7]
-  b.paused = p[11] == 1 or b.stopped
-  call('HSET', b.key, 'rev', rev, 'T', num(T), 'jT', num(p[3]), 'burst', num(p[4]), 'slack', num(p[5]), 'weight',
-    num(p[6]), 'conc', num(p[7]), 'depth', num(p[8]), 'maxb', num(p[9]), 'maxw', num(p[10]), 'paused', p[11])
+  b.rev, b.T, b.jT, b.burst, b.slack, b.weight, b.conc = rev, T, jT, p[4], p[5], p[6], p[7]
+  b.paused = paused or b.stopped
+  call('HSET', b.key, 'rev', rev, 'T', num(T), 'jT', num(jT), 'burst', num(p[4]), 'slack', num(p[5]), 'weight',
+    num(p[6]), 'conc', num(p[7]), 'depth', num(p[8]), 'maxb', num(p[9]), 'maxw', num(p[10]), 'paused',
+    paused and '1' or '0')
   return true
 end
 

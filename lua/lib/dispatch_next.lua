@@ -20,9 +20,15 @@ local function take_from(b, start_tag, token, lock_ms, worker)
 
   local job = {}
   for i = 1, #fields, 2 do job[fields[i]] = fields[i + 1] end
+  if not job.data then
+    -- The job's hash went missing: there is nothing to run, and BullMQ has just made a new hash for it.
+    call('LREM', b.active_key, 1, id)
+    call('DEL', b.prefix .. id, b.prefix .. id .. ':lock')
+    return nil
+  end
   local cost = tonumber(job['hg:c']) or 1
   count_waiting(b, -1, tonumber(job.priority), cost)
-  count_bytes(b, -1, #(job.data or ''))
+  count_bytes(b, -1, #job.data)
   if job['hg:s'] then call('ZREM', key_expire, b.tenant .. ' ' .. id) end
   call('HSET', key_running, token, b.tenant .. ' ' .. id)
 
@@ -45,21 +51,28 @@ local function ripen(limit)
 end
 
 local function type_gate_at()
-  if ty.paused or ty.running >= ty.conc then return math.huge end
+  if ty.paused then return math.huge end
+  if ty.running >= ty.conc then
+    ty.capped = 1
+    return math.huge
+  end
   return math.max(ty.tat - (ty.burst - 1) * ty.T, ty.held)
 end
 
 -- Expiry has the same timer: an overdue job ends at its instant, not when it reaches the head.
 local function nothing_until(at)
   at = math.min(at, tonumber(call('ZRANGE', key_expire, 0, 0, 'WITHSCORES')[2]) or math.huge)
-  return { 'nothing', at == math.huge and -1 or math.max(0, math.ceil(at - now)) }
+  return { 'nothing', at == math.huge and -1 or whole_us(at - now) }
 end
 
 local function dispatch_next(token, lock_ms, worker, limit)
   ripen(limit)
   for _ = 1, limit do
     local head = call('ZRANGE', key_ready, 0, 0, 'WITHSCORES')
-    if not head[1] then break end
+    if not head[1] then
+      ty.busy = 0
+      break
+    end
     local gate = type_gate_at()
     if gate > now then return nothing_until(gate) end
     local b = load_bucket(head[1])
@@ -75,5 +88,6 @@ local function dispatch_next(token, lock_ms, worker, limit)
     if taken then return taken end
   end
   end_busy_period()
-  return nothing_until(due_head())
+  -- Whoever mended `limit` buckets and found nothing comes again at once for the rest.
+  return nothing_until(call('EXISTS', key_ready) == 1 and now or due_head())
 end

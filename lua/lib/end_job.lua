@@ -30,7 +30,8 @@ end
 -- An idempotency key lives as long as its job's result.
 local function age_idempotency(b, id, age)
   local idem = call('HGET', b.prefix .. id, 'hg:i')
-  if idem then call('PEXPIRE', tag .. ':idem:' .. b.tenant .. ':' .. idem, string.format('%.0f', age), 'LT') end
+  local key = idem and tag .. ':idem:' .. b.tenant .. ':' .. idem
+  if key and call('PTTL', key) > age then call('PEXPIRE', key, string.format('%.0f', age)) end
 end
 
 --[[
@@ -40,11 +41,14 @@ end
 local function end_waiting(b, id, ending, keep_age, keep_count)
   local job = b.prefix .. id
   local f = call('HMGET', job, 'priority', 'hg:c')
+  local priority = tonumber(f[1])
   if call('ZREM', b.prioritized, id) == 1 then
-    count_waiting(b, -1, tonumber(f[1]), tonumber(f[2]) or 1)
+    if priority then count_waiting(b, -1, priority, tonumber(f[2]) or 1) end
   elseif call('ZREM', b.delayed, id) == 0 then
     return false
   end
+  -- The job's hash went missing: there is nothing to keep of it.
+  if not priority then return true end
   count_bytes(b, -1, call('HSTRLEN', job, 'data'))
   call('ZREM', key_expire, b.tenant .. ' ' .. id)
   call('HSET', job, 'finishedOn', unix_ms(now), 'failedReason', ending, 'hg:e', ending)
@@ -52,7 +56,7 @@ local function end_waiting(b, id, ending, keep_age, keep_count)
   call('XADD', key_events, 'MAXLEN', '~', 10000, '*', 'event', 'failed', 'jobId', id, 'failedReason', ending)
   age_idempotency(b, id, keep_age)
   trim_ended(b, b.prefix .. 'failed', keep_count)
-  index_results(b, keep_age)
+  index_results(b, keep_count == 0 and 0 or keep_age)
   return true
 end
 

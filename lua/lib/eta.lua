@@ -33,19 +33,15 @@ end
 -- more than the slack keeps its place in the ideal schedule, so that lateness does not move the jobs behind.
 local function wait_behind(b, cost, jobs)
   local floor = b.waiting > 0 and now - b.slack or now
-  local by_cost = math.max(b.tat, floor) - (b.burst - 1) * b.T + cost * b.T
+  local by_cost = math.max(b.tat, floor) + (cost - (b.burst - 1)) * b.T
   local by_jobs = math.max(b.jtat, floor) + jobs * b.jT
   return math.max(now, by_cost, by_jobs) - now
 end
 
--- A job that joins at the end of `priority`.
-local function eta_of(b, ahead, priority)
-  local cost, jobs = 0, 0
-  for p = 1, priority do
-    cost = cost + ahead.cost[p]
-    jobs = jobs + ahead.jobs[p]
-  end
-  return { wait = wait_behind(b, cost, jobs), position = jobs + 1, basis = b.T > 0 and 'rate' or 'capacity' }
+-- The same by the type's rate, as if no other tenant took of it.
+local function type_wait_behind(cost)
+  local floor = ty.busy > 0 and now - ty.slack or now
+  return math.max(now, math.max(ty.tat, floor) + (cost - (ty.burst - 1)) * ty.T) - now
 end
 
 -- Others wait for workers, or a cap is reached: the bucket's own rate is not what decides.
@@ -54,10 +50,31 @@ local function is_scarce(b)
   return ty.busy > 0 and now - ty.busy > SCARCE_AFTER_US
 end
 
--- µs until this bucket starts its next job, which frees a place; -1 when none is going to leave.
-local function next_place_in(b)
+-- What to promise a job that starts after `wait` by its bucket: µs and what they rest on.
+local function promise(b, wait, cost, scarce)
+  local by_type = type_wait_behind(cost)
+  local by_rate = (b.T > 0 or b.jT > 0) and wait >= by_type and not scarce
+  return math.max(wait, by_type), by_rate and 'rate' or 'capacity'
+end
+
+-- Cost and number of the jobs before one that joins at the end of `priority`.
+local function before_end_of(ahead, priority)
+  local cost, jobs = 0, 0
+  for p = 1, priority do
+    cost = cost + ahead.cost[p]
+    jobs = jobs + ahead.jobs[p]
+  end
+  return cost, jobs
+end
+
+-- µs until this bucket, in which `waiting` jobs wait, starts its next one, which frees a place; -1 when none will leave.
+local function next_place_in(b, waiting)
   if b.paused then return -1 end
-  if b.waiting > 0 then return math.max(0, math.ceil(startable_at(b) - now)) end
-  local at = first_delayed_at(b)
-  return at and math.max(0, math.ceil(at - now)) or -1
+  local at = startable_at(b)
+  if waiting == 0 then
+    local delayed_at = first_delayed_at(b)
+    if not delayed_at then return -1 end
+    at = math.max(at, delayed_at)
+  end
+  return whole_us(at - now)
 end

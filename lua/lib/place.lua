@@ -16,14 +16,19 @@ local function first_delayed_at(b)
   return us_of_unix_ms(math.floor(tonumber(head[2]) / 0x1000))
 end
 
+-- Whatever takes the last ready bucket away ends the time without a pause.
+local function unready(b)
+  if call('ZREM', key_ready, b.tenant) == 1 and ty.busy > 0 and call('EXISTS', key_ready) == 0 then ty.busy = 0 end
+end
+
 local function park(b, at)
-  call('ZREM', key_ready, b.tenant)
+  unready(b)
   call('ZADD', key_due, at == math.huge and '+inf' or num(at), b.tenant)
 end
 
 local function leave(b)
   call('ZREM', key_due, b.tenant)
-  call('ZREM', key_ready, b.tenant)
+  unready(b)
 end
 
 local function make_ready(b)
@@ -44,6 +49,7 @@ local function place(b)
     b.jtat = math.max(b.jtat, now)
   elseif waiting == 0 and b.waiting > 0 then
     call('HDEL', b.key, 'w1', 'w2', 'w3', 'w4', 'w5', 'w6', 'w7', 'w8', 'w9', 'w10', 'odd')
+    if call('EXISTS', b.delayed) == 0 then call('HDEL', b.key, 'bytes') end
     call('DEL', b.prefix .. 'pc')
   end
   b.waiting, b.active = waiting, active
@@ -55,4 +61,10 @@ local function place(b)
   local at = delayed_at or startable_at(b)
   if at > now then return park(b, at) end
   make_ready(b)
+end
+
+-- A script that touched a quiet bucket may have made its hash; a sweep looks whether it may go again.
+local function index_if_quiet(b)
+  if b.waiting > 0 or b.active > 0 or call('EXISTS', b.delayed) == 1 then return end
+  call('ZADD', key_results, 'NX', num(now + 60000000), b.tenant)
 end

@@ -20,3 +20,8 @@ local key_wake = tag .. ':wake'
 local function num(x)
   return string.format('%.17g', x)
 end
+
+-- Whole microseconds of a wait for a reply, rounded up; at most 285 years, beyond which Redis' integers and dates end.
+local function whole_us(us)
+  return math.max(0, math.ceil(math.min(us, 9e15)))
+end

@@ -1,9 +1,9 @@
 --[[
   Tell idle workers that there is something to do earlier than they know. They know what a dispatch told them: when the
-  first due bucket may start. So a message goes out only when something became ready where nothing was, or when the
-  first due instant moved forward.
+  first due bucket may start. So a message goes out only when something became ready where nothing was, when the first
+  due instant moved forward, or when the type is below its concurrency again: those turned away at it know nothing.
 ]]
---- @include "lib/shard"
+--- @include "lib/type"
 
 local head_before, ready_before
 
@@ -20,5 +20,7 @@ local function wake()
 end
 
 local function wake_if_earlier()
-  if (ready_before == 0 and call('EXISTS', key_ready) == 1) or due_head() < head_before then wake() end
+  local freed = ty.capped == 1 and ty.running < ty.conc
+  if freed then ty.capped = 0 end
+  if freed or (ready_before == 0 and call('EXISTS', key_ready) == 1) or due_head() < head_before then wake() end
 end

@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest';
+import { redisForTests } from './redis-for-tests.js';
+import { wakeUps } from './wake-ups.js';
+
+const redis = redisForTests();
+const UNLIMITED = { ratePerSecond: Infinity };
+
+test('says once and for all which form the data has', async () => {
+  const shard = redis.shard();
+  expect(await shard.configure({ concurrency: 3 }, 1)).toEqual({ kind: 'ok' });
+  expect(await shard.configure({ concurrency: 3 }, 1)).toEqual({ kind: 'ok' });
+  expect(await shard.configure({ concurrency: 9 }, 2)).toEqual({ kind: 'other-format', format: '1' });
+  expect(await shard.typeField('conc')).toBe(3);
+});
+
+describe("a change of the type's rate", () => {
+  test('keeps its level: neither a burst nor a stall follows', async () => {
+    const shard = redis.shard();
+    await shard.configure({ emissionUs: 1_000_000 });
+    await shard.admit('a', [{ id: 'j1', cost: 3 }, { id: 'j2' }], UNLIMITED);
+    await shard.take('t1');
+    shard.nowUs += 1_000_000;
+    await shard.configure({ emissionUs: 100_000 });
+    expect(await shard.take('t2')).toBe('nothing for 200000 µs');
+  });
+
+  test('from unlimited counts from now on', async () => {
+    const shard = redis.shard();
+    await shard.admit('a', [{ id: 'j1' }, { id: 'j2' }, { id: 'j3' }], UNLIMITED);
+    await shard.take('t1');
+    await shard.configure({ emissionUs: 50_000 });
+    expect(await shard.take('t2')).toBe('a j2');
+    expect(await shard.take('t3')).toBe('nothing for 50000 µs');
+  });
+
+  test('to 0 pauses the type, and leaves no instant that cannot be brought back', async () => {
+    const shard = redis.shard();
+    await shard.configure({ emissionUs: 1000 });
+    await shard.admit('a', [{ id: 'j1' }, { id: 'j2' }], UNLIMITED);
+    await shard.take('t1');
+    await shard.configure({ emissionUs: Infinity });
+    shard.nowUs += 1_000_000;
+    expect(await shard.take('t2')).toBe('nothing for ever µs');
+    await shard.configure({ emissionUs: 500_000 });
+    expect(await shard.take('t2')).toBe('a j2');
+    expect(await shard.typeField('tat')).toBeGreaterThan(shard.nowUs);
+  });
+});
+
+describe('whom it wakes', () => {
+  test('somebody, when something is ready', async () => {
+    const shard = redis.shard();
+    await shard.configure({ concurrency: 1 });
+    for (const id of ['a', 'b']) await shard.admit(id, [{ id: `${id}1` }], UNLIMITED);
+    await shard.take('t1');
+    const ears = await wakeUps(shard);
+    await shard.configure({ concurrency: 2 });
+    expect(await ears.heard()).toEqual(['wake']);
+    expect(await shard.take('t2')).toBe('b b1');
+    await shard.configure({ concurrency: 2 });
+    expect(await ears.heard()).toEqual([]);
+    ears.close();
+  });
+
+  test('those turned away at the old concurrency, when only something due is left', async () => {
+    const shard = redis.shard();
+    await shard.configure({ concurrency: 1 });
+    for (const id of ['a', 'b']) await shard.admit(id, [{ id: `${id}1` }], UNLIMITED);
+    await shard.take('t1');
+    await shard.take('sleeper');
+    await shard.cancel('b', 'b1');
+    const ears = await wakeUps(shard);
+    await shard.configure({ concurrency: 5 });
+    expect(await ears.heard()).toEqual(['wake']);
+    ears.close();
+  });
+});

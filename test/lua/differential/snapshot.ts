@@ -1,0 +1,173 @@
+import { startTag } from '../../../src/model/fair-queue.js';
+import type { ScheduledBucket } from '../../../src/model/scheduler/scheduled-bucket.js';
+import type { Scheduler } from '../../../src/model/scheduler.js';
+import type { ScriptShard } from '../script-shard.js';
+
+/** One bucket as either side has it. Sums of costs are rounded: Redis adds them up in another order. */
+export interface BucketShot {
+  readonly tatUs: number;
+  readonly jobTatUs: number;
+  readonly finish: number;
+  readonly costByPriority: readonly number[];
+  readonly bytes: number;
+  readonly waiting: readonly string[];
+  readonly delayed: readonly (readonly [id: string, dueAtUs: number])[];
+  readonly active: readonly string[];
+}
+
+/** All of a shard that decides who runs next, and when. */
+export interface Shot {
+  readonly clock: { readonly nowUs: number; readonly offsetUs: number };
+  readonly virtualTime: number;
+  readonly maxFinish: number;
+  readonly running: number;
+  readonly typeTatUs: number;
+  readonly busySinceUs: number;
+  readonly due: Readonly<Record<string, number>>;
+  readonly ready: Readonly<Record<string, number>>;
+  readonly runs: Readonly<Record<string, string>>;
+  readonly expires: Readonly<Record<string, number>>;
+  readonly buckets: Readonly<Record<string, BucketShot>>;
+}
+
+const PRIORITIES = [...Array(10).keys()];
+const EPOCH_MS = Date.UTC(2025, 0, 1);
+
+/** What the model holds. */
+export function shotOfModel(model: Scheduler, tenants: readonly string[]): Shot {
+  const { clock, schedule, type, runs, jobs } = model.state;
+  const byTenant = (scores: ReadonlyMap<ScheduledBucket, number>) =>
+    Object.fromEntries([...scores].map(([bucket, score]) => [bucket.tenant, score]));
+  const expiring = [...jobs.values()].flatMap((job) =>
+    job.startByUs === undefined ? [] : [[`${job.tenant} ${job.id}`, job.startByUs] as const],
+  );
+  return {
+    clock,
+    virtualTime: schedule.fair.virtualTime,
+    maxFinish: schedule.fair.maxFinish,
+    running: runs.size,
+    typeTatUs: type.state.tatUs,
+    busySinceUs: schedule.busySinceUs ?? 0,
+    due: byTenant(schedule.due),
+    ready: byTenant(schedule.ready),
+    runs: Object.fromEntries([...runs].map(([token, job]) => [token, `${job.tenant} ${job.id}`])),
+    expires: Object.fromEntries(expiring),
+    buckets: Object.fromEntries(tenants.map((tenant) => [tenant, bucketOfModel(model, tenant)])),
+  };
+}
+
+function bucketOfModel(model: Scheduler, tenant: string): BucketShot {
+  const bucket = model.state.bucket(tenant);
+  const { waiting, delayed, bytes } = bucket.backlog;
+  return {
+    ...bucket.state,
+    finish: bucket.finish,
+    costByPriority: PRIORITIES.map((p) =>
+      rounded(waiting.filter(({ priority }) => priority === p).reduce((sum, { cost }) => sum + cost, 0)),
+    ),
+    bytes,
+    waiting: waiting.map(({ id }) => id),
+    delayed: delayed.map(({ id, dueAtUs }) => [id, dueAtUs]),
+    active: [...bucket.active].map(({ id }) => id).sort(),
+  };
+}
+
+/** What Redis holds, in one round trip. `undefined` stands for a bucket that Redis has no hash of. */
+export async function shotOfRedis(
+  shard: ScriptShard,
+  tenants: readonly string[],
+): Promise<
+  Omit<Shot, 'buckets'> & { readonly buckets: Readonly<Record<string, BucketShot>>; readonly absent: string[] }
+> {
+  const pipeline = shard.redis.pipeline();
+  pipeline.hgetall(shard.key('type')).hgetall(shard.key('running'));
+  for (const set of ['due', 'ready', 'expire']) pipeline.zrange(shard.key(set), 0, -1, 'WITHSCORES');
+  for (const tenant of tenants) {
+    pipeline.hgetall(shard.bucketKey(tenant)).zrange(shard.queueKey(tenant, 'prioritized'), 0, -1);
+    pipeline
+      .zrange(shard.queueKey(tenant, 'delayed'), 0, -1, 'WITHSCORES')
+      .lrange(shard.queueKey(tenant, 'active'), 0, -1);
+  }
+  const replies = ((await pipeline.exec()) ?? []).map(([error, reply]) => {
+    if (error) throw error;
+    return reply;
+  });
+  const [type, runs, due, ready, expires, ...rest] = replies;
+  const field = fieldsOf(type);
+  const buckets = tenants.map((tenant, i) => [tenant, rest.slice(i * 4, i * 4 + 4)] as const);
+  return {
+    clock: { nowUs: field('last'), offsetUs: field('offset') },
+    virtualTime: field('v'),
+    maxFinish: field('maxfin'),
+    running: field('running'),
+    typeTatUs: field('tat'),
+    busySinceUs: field('busy'),
+    due: scoresOf(due),
+    ready: scoresOf(ready),
+    runs: Object.fromEntries(Object.entries(textsOf(runs))),
+    expires: scoresOf(expires),
+    buckets: Object.fromEntries(buckets.map(([tenant, parts]) => [tenant, bucketOfRedis(parts)])),
+    absent: buckets.filter(([, [hash]]) => Object.keys(textsOf(hash)).length === 0).map(([tenant]) => tenant),
+  };
+}
+
+function bucketOfRedis([hash, waiting, delayed, active]: readonly unknown[]): BucketShot {
+  const field = fieldsOf(hash);
+  return {
+    tatUs: field('tat'),
+    jobTatUs: field('jtat'),
+    finish: field('finish'),
+    costByPriority: PRIORITIES.map((p) => rounded(field(`w${p + 1}`))),
+    bytes: field('bytes'),
+    waiting: listOf(waiting),
+    delayed: Object.entries(scoresOf(delayed)).map(([id, score]) => [
+      id,
+      (Math.floor(score / 0x1000) - EPOCH_MS) * 1000,
+    ]),
+    active: listOf(active).sort(),
+  };
+}
+
+/**
+ * The same with what a forgotten bucket may have lost: a level of 0 that lies in the past, and a finish that virtual time
+ * has passed.
+ */
+export function withoutTheForgettable(shot: Shot, tenants: ReadonlySet<string>): Shot {
+  const { nowUs } = shot.clock;
+  const buckets = Object.entries(shot.buckets).map(([tenant, bucket]) => {
+    if (!tenants.has(tenant)) return [tenant, bucket];
+    const late = (us: number): number => (bucket.waiting.length > 0 ? us : Math.max(us, nowUs));
+    const finish = startTag(shot, bucket.finish);
+    return [tenant, { ...bucket, tatUs: late(bucket.tatUs), jobTatUs: late(bucket.jobTatUs), finish }];
+  });
+  return { ...shot, buckets: Object.fromEntries(buckets) };
+}
+
+function rounded(sum: number): number {
+  return Math.round(sum * 1e6) / 1e6 + 0;
+}
+
+function fieldsOf(hash: unknown): (name: string) => number {
+  const texts = textsOf(hash);
+  return (name) => Number(texts[name] ?? 0);
+}
+
+function textsOf(hash: unknown): Record<string, string> {
+  if (typeof hash !== 'object' || hash === null) throw new TypeError('expected a hash from Redis');
+  return Object.fromEntries(Object.entries(hash).map(([name, value]) => [name, String(value)]));
+}
+
+function listOf(reply: unknown): string[] {
+  if (!Array.isArray(reply)) throw new TypeError('expected a list from Redis');
+  return reply.map(String);
+}
+
+function scoresOf(reply: unknown): Record<string, number> {
+  const flat = listOf(reply);
+  const pairs = flat.flatMap((member, i) => (i % 2 === 0 ? [[member, scoreOf(flat[i + 1])] as const] : []));
+  return Object.fromEntries(pairs);
+}
+
+function scoreOf(text: string | undefined): number {
+  return text === 'inf' ? Infinity : Number(text);
+}

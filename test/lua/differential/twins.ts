@@ -1,0 +1,284 @@
+import { isDeepStrictEqual } from 'node:util';
+import { DEFAULT_PROFILE, emissionUs, type Profile } from '../../../src/model/profile.js';
+import type { RunOutcome } from '../../../src/model/scheduler/end-run.js';
+import type { BucketTerms } from '../../../src/model/scheduler/terms.js';
+import { Scheduler } from '../../../src/model/scheduler.js';
+import { paceOf } from '../../../src/shaping/profile-text.js';
+import type { Dispatched } from '../../../src/shaping/scripts.js';
+import type { Outcome } from '../../../src/shaping/work-source.js';
+import { EPOCH_MS, type JobSpec, type ScriptShard } from '../script-shard.js';
+import { type Command, type Offered, TENANTS } from './commands.js';
+import { shotOfModel, shotOfRedis, withoutTheForgettable } from './snapshot.js';
+
+interface Run {
+  readonly token: string;
+  readonly tenant: string;
+  readonly id: string;
+}
+
+/** A reply of both sides to one command. */
+interface Replies {
+  readonly redis: unknown;
+  readonly model: unknown;
+}
+
+const NO_REPLY: Replies = { redis: undefined, model: undefined };
+
+/** The model and the scripts say different things. */
+export class Disagreement extends Error {}
+
+/**
+ * The model and the real scripts, side by side: every command goes to both, at the same explicit instant, and every reply
+ * and all state are compared.
+ */
+export class Twins {
+  readonly #shard: ScriptShard;
+  readonly #sweeps: boolean;
+  readonly #model = new Scheduler();
+  readonly #known: Run[] = [];
+  readonly #forgotten = new Set<string>();
+  #runs: Run[] = [];
+  readonly #lost: Run[] = [];
+  #tokens = 0;
+  #ids = 0;
+  #last: (() => Promise<Replies>) | undefined;
+
+  /** @param sweeps Whether results are removed on the way: then what came before a pass of time is not repeated. */
+  constructor(shard: ScriptShard, sweeps: boolean) {
+    this.#shard = shard;
+    this.#sweeps = sweeps;
+  }
+
+  /** Carries out one command. Throws {@link Disagreement} when the two differ. */
+  async step(command: Command): Promise<void> {
+    const { redis, model } = await this.#carryOut(command);
+    if (!alike(redis, model)) throw new Disagreement(describe('the reply', redis, model));
+    const { absent, ...shot } = await shotOfRedis(this.#shard, TENANTS);
+    for (const tenant of absent) this.#forgotten.add(tenant);
+    const real = withoutTheForgettable(shot, this.#forgotten);
+    const expected = withoutTheForgettable(shotOfModel(this.#model, TENANTS), this.#forgotten);
+    if (!isDeepStrictEqual(real, expected)) throw new Disagreement(describe('the state', real, expected));
+  }
+
+  async #carryOut(command: Command): Promise<Replies> {
+    const shard = this.#shard;
+    const model = this.#model;
+    const now = shard.nowUs;
+    switch (command.verb) {
+      case 'pass':
+        shard.nowUs += command.us;
+        if (this.#sweeps) this.#last = undefined;
+        return NO_REPLY;
+      case 'admit':
+        return this.#admit(command.tenant, command.profile, command.jobs);
+      case 'dispatch':
+        return this.#repeatable(this.#dispatch(command.limit));
+      case 'settle': {
+        const run = pickOf(this.#runs, command.pick);
+        return run ? this.#repeatable(this.#settle(run, command.outcome, command.next, command.limit)) : NO_REPLY;
+      }
+      case 'settle-lost': {
+        const run = pickOf(this.#lost, command.pick);
+        return run ? this.#settle(run, { kind: 'completed' }, false, 100)() : NO_REPLY;
+      }
+      case 'repeat':
+        return (await this.#last?.()) ?? NO_REPLY;
+      case 'cancel': {
+        const job = pickOf(this.#known, command.pick) ?? { tenant: 'a', id: 'unheard-of' };
+        const [redis, reply] = [await shard.cancel(job.tenant, job.id), model.cancel(now, job.tenant, job.id)];
+        // A result may have been swept, which the model does not do.
+        return { redis: redis === 'not_found' && reply === 'already_ended' ? reply : redis, model: reply };
+      }
+      case 'retime': {
+        const redis = await shard.retime(command.tenant, command.profile);
+        return { redis, model: model.retime(now, command.tenant, termsOf(command.profile)) };
+      }
+      case 'pause':
+        await shard.pause(command.tenant, command.stopped);
+        model.pause(now, command.tenant, command.stopped);
+        return NO_REPLY;
+      case 'configure': {
+        const { emissionUs = 0, burst = 1, concurrency = 1e15, slackUs = 25_000 } = command.capacity;
+        model.configure(now, { emissionUs, burst, concurrency, slackUs });
+        return { redis: await shard.configure(command.capacity), model: { kind: 'ok' } };
+      }
+      case 'recover':
+        return this.#recover(command.mask, command.maxStalled);
+      case 'read':
+        return this.#read(command.pick);
+      case 'inspect':
+        return this.#inspect(command.tenant);
+      case 'sweep':
+        return this.#sweep();
+    }
+  }
+
+  async #admit(tenant: string, profile: Partial<Profile>, jobs: readonly Offered[]): Promise<Replies> {
+    const shard = this.#shard;
+    const ofTenant = this.#known.filter((job) => job.tenant === tenant && this.#lives(job));
+    const specs = jobs.map((job): JobSpec => {
+      const again = job.replayOf === undefined ? undefined : pickOf(ofTenant, job.replayOf);
+      const id = again?.id ?? this.#newId();
+      const { priority, cost, delayMs, bytes, startByMs } = job;
+      const data = 'x'.repeat(bytes);
+      const startBy = startByMs === undefined ? {} : { startByMs: Math.floor(shard.nowMs) + startByMs };
+      return { id, priority, cost, delayMs, data, ...startBy };
+    });
+    const { depth, freePlaces, verdicts } = await shard.admit(tenant, specs, profile);
+    const model = this.#model.admit(shard.nowUs, tenant, termsOf(profile), specs.map(offerOf));
+    const known = new Set(this.#known.map(({ id }) => id));
+    for (const { id } of specs) if (!known.has(id)) this.#known.push({ token: '', tenant, id });
+    return { redis: { depth, freePlaces, verdicts }, model };
+  }
+
+  #dispatch(limit: number): () => Promise<Replies> {
+    const token = this.#newToken();
+    return async () => {
+      const { nowUs } = this.#shard;
+      this.#shard.stepLimit = limit;
+      const redis = whoOf(await this.#shard.dispatch(token));
+      const model = this.#model.dispatch(nowUs, token, limit);
+      this.#note(token, model);
+      return { redis, model };
+    };
+  }
+
+  #settle(run: Run, outcome: RunOutcome, withNext: boolean, limit: number): () => Promise<Replies> {
+    const next = withNext ? this.#newToken() : undefined;
+    return async () => {
+      const { nowUs } = this.#shard;
+      this.#shard.stepLimit = limit;
+      const redis = await this.#shard.settle(run, outcomeOf(outcome), next ?? '');
+      const model = this.#model.settle(nowUs, { ...run, outcome }, limit, next);
+      this.#runs = this.#runs.filter(({ token }) => token !== run.token);
+      if (next !== undefined) this.#note(next, model.next);
+      return { redis: { verdict: redis.verdict, next: whoOf(redis.next) }, model };
+    };
+  }
+
+  /** The reply may get lost: the very same command comes again, at once. */
+  #repeatable(send: () => Promise<Replies>): Promise<Replies> {
+    this.#last = send;
+    return send();
+  }
+
+  async #recover(mask: number, maxStalled: number): Promise<Replies> {
+    const stalled = this.#runs.filter((_, i) => (mask >> (i % 8)) & 1);
+    for (const { tenant, id } of stalled) await this.#shard.dropLock(tenant, id);
+    const { returnedIds, endedIds } = await this.#shard.recover(maxStalled);
+    const jobs = this.#model.recover(
+      this.#shard.nowUs,
+      stalled.map(({ token }) => token),
+      maxStalled,
+    );
+    this.#last = undefined;
+    this.#lost.push(...stalled);
+    this.#runs = this.#runs.filter((run) => !stalled.includes(run));
+    const ids = (waits: boolean) => jobs.filter(({ state }) => (state === 'waiting') === waits).map(({ id }) => id);
+    return { redis: [returnedIds.sort(), endedIds.sort()], model: [ids(true).sort(), ids(false).sort()] };
+  }
+
+  async #read(pick: number): Promise<Replies> {
+    const job = pickOf(
+      this.#known.filter((known) => this.#lives(known)),
+      pick,
+    );
+    if (!job) return NO_REPLY;
+    const redis = await this.#shard.read(job.tenant, job.id);
+    const promised = this.#model.promiseOf(this.#shard.nowUs, job.tenant, job.id);
+    const model = { state: this.#model.state.job(job.tenant, job.id)?.state, ...promised };
+    const { state, position, waitUs, basis } = redis ?? {};
+    const waits = promised ? { position, waitUs, basis } : {};
+    return { redis: { state, ...waits }, model: withoutOwn(model) };
+  }
+
+  async #inspect(tenant: string): Promise<Replies> {
+    const { waiting, delayed, running, waitingBytes } = await this.#shard.inspect(tenant);
+    const { backlog, active } = this.#model.state.bucket(tenant);
+    return {
+      redis: { waiting, delayed, running, waitingBytes },
+      model: {
+        waiting: backlog.waiting.length,
+        delayed: backlog.delayed.length,
+        running: active.size,
+        waitingBytes: backlog.bytes,
+      },
+    };
+  }
+
+  #lives({ tenant, id }: Run): boolean {
+    const state = this.#model.state.job(tenant, id)?.state;
+    return state === 'waiting' || state === 'delayed' || state === 'active';
+  }
+
+  /** A sweep also puts the buckets that it looks at in their place, as any touch does; the model is told which. */
+  async #sweep(): Promise<Replies> {
+    const { state } = this.#model;
+    await this.#shard.sweep();
+    state.advance(this.#shard.nowUs);
+    state.schedule.rest(state.runs.size);
+    const ready = new Set(await this.#shard.redis.zrange(this.#shard.key('ready'), 0, -1));
+    for (const bucket of state.schedule.ripe(state.nowUs, Infinity)) if (ready.has(bucket.tenant)) state.place(bucket);
+    return NO_REPLY;
+  }
+
+  #newId(): string {
+    this.#ids += 1;
+    return `job-${String(this.#ids).padStart(6, '0')}`;
+  }
+
+  #newToken(): string {
+    this.#tokens += 1;
+    return `token-${this.#tokens}`;
+  }
+
+  #note(token: string, dispatched: { readonly kind: string; readonly tenant?: string; readonly id?: string }): void {
+    const { tenant, id } = dispatched;
+    if (tenant === undefined || id === undefined || this.#runs.some((run) => run.token === token)) return;
+    this.#runs.push({ token, tenant, id });
+  }
+}
+
+/** A profile in the units of the arithmetic. */
+export function termsOf(stated: Partial<Profile>): BucketTerms {
+  const profile = { ...DEFAULT_PROFILE, ...stated };
+  const { weight, concurrency, depth, maxBytes, maxWaitMs } = profile;
+  const pace = { ...paceOf(profile), emissionUs: emissionUs(profile.ratePerSecond) };
+  return { pace, weight, concurrency, depth, maxBytes, maxWaitUs: maxWaitMs * 1000 };
+}
+
+function offerOf({ id, priority = 4, cost = 1, delayMs = 0, data = '', startByMs }: JobSpec) {
+  const startBy = startByMs === undefined ? {} : { startByUs: (startByMs - EPOCH_MS) * 1000 };
+  return { id, priority, cost, bytes: data.length, delayMs, ...startBy };
+}
+
+function outcomeOf(outcome: RunOutcome): Outcome {
+  return outcome.kind === 'retry' ? { ...outcome, value: 'again' } : { kind: outcome.kind, value: '1' };
+}
+
+function whoOf(dispatched: Dispatched) {
+  if (dispatched.kind === 'nothing') return dispatched;
+  const { kind, tenant, id } = dispatched;
+  return { kind, tenant, id };
+}
+
+function withoutOwn<Promise extends { ownWaitUs?: number; waitUs?: number }>(model: Promise) {
+  const { ownWaitUs: _, ...rest } = model;
+  return rest.waitUs === undefined ? rest : { ...rest, waitUs: Math.ceil(rest.waitUs) };
+}
+
+function pickOf<Item>(items: readonly Item[], pick: number): Item | undefined {
+  return items[pick % items.length];
+}
+
+/** Equal, but that waits may differ by the microsecond that a sum of decimal costs is rounded up by. */
+function alike(one: unknown, other: unknown): boolean {
+  if (typeof one === 'number' && typeof other === 'number') return Math.abs(one - other) <= 1;
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return one === other;
+  const [oneParts, otherParts] = [Object.entries(one), new Map(Object.entries(other))];
+  return oneParts.length === otherParts.size && oneParts.every(([name, part]) => alike(part, otherParts.get(name)));
+}
+
+function describe(what: string, redis: unknown, model: unknown): string {
+  return `${what} differs\n  scripts: ${JSON.stringify(redis)}\n  model:   ${JSON.stringify(model)}`;
+}

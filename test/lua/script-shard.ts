@@ -1,0 +1,223 @@
+import { createHash } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import { DEFAULT_PROFILE, type Profile } from '../../src/model/profile.js';
+import { encodeTenant, type ShardTag, shardTag } from '../../src/redis/keys.js';
+import { type Argument, runScript, type Script } from '../../src/redis/script.js';
+import { packOptions } from '../../src/shaping/job-options.js';
+import { profileText } from '../../src/shaping/profile-text.js';
+import { type AdmitVerdict, type Dispatched, scripts } from '../../src/shaping/scripts.js';
+import type { Outcome } from '../../src/shaping/work-source.js';
+
+/** A job to be admitted; everything but the id has a default. `priority` is the API's: 0 first, 9 last, default 4. */
+export interface JobSpec {
+  readonly id: string;
+  readonly priority?: number;
+  readonly delayMs?: number;
+  readonly cost?: number;
+  readonly data?: string;
+  /** Wall-clock milliseconds since 1970. */
+  readonly startByMs?: number;
+  readonly idempotencyKey?: string;
+  /** Stands for the digest of the request. */
+  readonly digest?: string;
+  readonly requestId?: string;
+}
+
+/** The type as a whole; everything unlimited by default. */
+export interface Capacity {
+  readonly emissionUs?: number;
+  readonly burst?: number;
+  readonly concurrency?: number;
+  readonly slackUs?: number;
+}
+
+type ReplyOf<Verb extends keyof typeof scripts> = ReturnType<(typeof scripts)[Verb]['parse']>;
+
+/** Alters the text of a script. */
+export type ChangeScript = (name: string, text: string) => string;
+
+export const EPOCH_MS = Date.UTC(2025, 0, 1);
+const START_US = 60_000_000_000_000;
+
+let shards = 0;
+
+/**
+ * The real scripts on a real Redis, on keys that no other test uses, with an explicit clock: every call takes place at
+ * `nowUs`, which only the test moves. Tenants are plain ids. `change` may alter the text of a script, to see whether a
+ * test notices.
+ */
+export class ScriptShard {
+  /** Microseconds since 2025-01-01. */
+  nowUs = START_US;
+  readonly tag: ShardTag;
+  readonly redis: Redis;
+  keepAgeMs = 3_600_000;
+  keepCount = 1000;
+  attempts = 3;
+  lockMs = 600_000;
+  stepLimit = 100;
+  readonly #change: ChangeScript | undefined;
+
+  constructor(redis: Redis, change?: ChangeScript) {
+    shards += 1;
+    this.redis = redis;
+    this.tag = shardTag(`t${process.pid}_${shards}`);
+    this.#change = change;
+  }
+
+  /** Wall-clock milliseconds since 1970 at `nowUs`. */
+  get nowMs(): number {
+    return EPOCH_MS + this.nowUs / 1000;
+  }
+
+  key(suffix: string): string {
+    return `${this.tag}:${suffix}`;
+  }
+
+  /** BullMQ's key of a tenant's queue, such as `prioritized`, or the hash of one of its jobs. */
+  queueKey(tenant: string, suffix: string): string {
+    return `${this.tag}:q:${encodeTenant(tenant)}:${suffix}`;
+  }
+
+  bucketKey(tenant: string): string {
+    return `${this.tag}:bucket:${encodeTenant(tenant)}`;
+  }
+
+  run<Reply>(script: Script<Reply>, argv: readonly Argument[]): Promise<Reply> {
+    return runScript(this.redis, { script: this.#changed(script), tag: this.tag, argv });
+  }
+
+  async admit(
+    tenant: string,
+    jobs: readonly JobSpec[],
+    profile: Partial<Profile> | '' = {},
+  ): Promise<ReplyOf<'admit'> & { first: AdmitVerdict | undefined }> {
+    const text = profile === '' ? '' : textOf(profile);
+    const argv = jobs.flatMap((job) => this.#jobArguments(job));
+    const keep = [this.keepAgeMs, this.keepCount];
+    const reply = await this.run(scripts.admit, [this.nowUs, encodeTenant(tenant), text, ...keep, ...argv]);
+    return { ...reply, first: reply.verdicts[0] };
+  }
+
+  dispatch(token: string): Promise<Dispatched> {
+    const argv = [this.nowUs, token, this.lockMs, 'worker', this.stepLimit, this.keepAgeMs, this.keepCount];
+    return this.run(scripts.dispatch, argv);
+  }
+
+  settle(
+    held: { readonly token: string; readonly tenant: string; readonly id: string },
+    outcome: Outcome,
+    next = '',
+  ): Promise<ReplyOf<'settle'>> {
+    const { delayMs, front } = outcome.kind === 'retry' ? outcome : { delayMs: 0, front: false };
+    return this.run(scripts.settle, [
+      ...[this.nowUs, held.token, encodeTenant(held.tenant), held.id, outcome.kind, outcome.value, delayMs],
+      ...[
+        front ? '1' : '0',
+        this.attempts,
+        this.keepAgeMs,
+        this.keepCount,
+        next,
+        this.lockMs,
+        'worker',
+        this.stepLimit,
+      ],
+    ]);
+  }
+
+  cancel(tenant: string, id: string): Promise<ReplyOf<'cancel'>> {
+    return this.run(scripts.cancel, [this.nowUs, encodeTenant(tenant), id, this.keepAgeMs, this.keepCount]);
+  }
+
+  retime(tenant: string, profile: Partial<Profile>): Promise<boolean> {
+    return this.run(scripts.retime, [this.nowUs, encodeTenant(tenant), textOf(profile)]);
+  }
+
+  pause(tenant: string, stopped: boolean): Promise<unknown> {
+    return this.run(scripts.pause, [this.nowUs, encodeTenant(tenant), stopped ? '1' : '0']);
+  }
+
+  configure(capacity: Capacity, format = 1): Promise<ReplyOf<'configure'>> {
+    const { emissionUs = 0, burst = 1, concurrency = 1e15, slackUs = 25_000 } = capacity;
+    return this.run(scripts.configure, [this.nowUs, format, emissionUs, burst, concurrency, slackUs]);
+  }
+
+  recover(maxStalled: number, cursor = '0', count = 1000): Promise<ReplyOf<'recover'>> {
+    return this.run(scripts.recover, [this.nowUs, cursor, count, maxStalled, this.keepAgeMs, this.keepCount]);
+  }
+
+  sweep(tenants = 100, jobs = 100): Promise<ReplyOf<'sweep'>> {
+    return this.run(scripts.sweep, [this.nowUs, tenants, jobs, this.keepAgeMs]);
+  }
+
+  renew(tokens: readonly string[]): Promise<ReplyOf<'renew'>> {
+    return this.run(scripts.renew, [this.lockMs, ...tokens]);
+  }
+
+  read(tenant: string, id: string, scan = 1000): Promise<ReplyOf<'read'>> {
+    return this.run(scripts.read, [this.nowUs, encodeTenant(tenant), id, scan]);
+  }
+
+  inspect(tenant: string): Promise<ReplyOf<'inspect'>> {
+    return this.run(scripts.inspect, [this.nowUs, encodeTenant(tenant)]);
+  }
+
+  page(
+    tenant: string,
+    state: string,
+    options: { after?: readonly [string, string]; limit?: number; scan?: number } = {},
+  ) {
+    const { after = ['', ''], limit = 100, scan = 1000 } = options;
+    return this.run(scripts.page, [encodeTenant(tenant), state, ...after, limit, scan]);
+  }
+
+  /** Dispatches under `token` and answers which job that was: `tenant id`, or what the wait is. */
+  async take(token: string): Promise<string> {
+    const found = await this.dispatch(token);
+    return found.kind === 'job' ? `${found.tenant} ${found.id}` : `nothing for ${found.waitUs ?? 'ever'} µs`;
+  }
+
+  /** A number of the type's hash, 0 when it is not there. */
+  async typeField(name: string): Promise<number> {
+    return Number((await this.redis.hget(this.key('type'), name)) ?? 0);
+  }
+
+  /** A number of a bucket's hash, 0 when it is not there. */
+  async bucketField(tenant: string, name: string): Promise<number> {
+    return Number((await this.redis.hget(this.bucketKey(tenant), name)) ?? 0);
+  }
+
+  /** Ids of the jobs of a queue that wait, in the order in which they will start. */
+  waiting(tenant: string): Promise<string[]> {
+    return this.redis.zrange(this.queueKey(tenant, 'prioritized'), 0, -1);
+  }
+
+  /** A lock that ran out, as after its worker's death. */
+  async dropLock(tenant: string, id: string): Promise<void> {
+    await this.redis.del(`${this.queueKey(tenant, id)}:lock`);
+  }
+
+  /** Every key of this shard, in order. */
+  async keys(): Promise<string[]> {
+    const found = await this.redis.keys(`${this.tag.replace(/[[\]*?]/g, '\\$&')}:*`);
+    return found.map((key) => key.slice(this.tag.length + 1)).sort();
+  }
+
+  #jobArguments(job: JobSpec): Argument[] {
+    const { id, delayMs = 0, cost = 1, data = '{}', idempotencyKey = '', digest = 'digest', requestId = '' } = job;
+    const priority = (job.priority ?? 4) + 1;
+    const options = packOptions({ priority, delayMs, attempts: this.attempts });
+    return [id, 'type', priority, delayMs, cost, data, options, idempotencyKey, digest, job.startByMs ?? '', requestId];
+  }
+
+  #changed<Reply>(script: Script<Reply>): Script<Reply> {
+    if (!this.#change) return script;
+    const text = this.#change(script.source.name, script.source.text);
+    const sha = createHash('sha1').update(text).digest('hex');
+    return { ...script, source: { ...script.source, text, sha } };
+  }
+}
+
+function textOf(profile: Partial<Profile>): string {
+  return profileText({ ...DEFAULT_PROFILE, ...profile });
+}
