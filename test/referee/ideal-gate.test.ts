@@ -16,7 +16,7 @@ describe('the referee', () => {
         const verdict = judge(throughIdealGate(scenario), scenario.contract);
         expect(verdict.violations, report(verdict)).toEqual([]);
       }),
-      { numRuns: 300 },
+      { numRuns: 200 },
     );
   });
 
