@@ -49,6 +49,7 @@ let shards = 0;
 export class ScriptShard {
   /** Microseconds since 2025-01-01. */
   nowUs = START_US;
+  readonly type: string;
   readonly tag: ShardTag;
   readonly redis: Redis;
   keepAgeMs = 3_600_000;
@@ -61,7 +62,8 @@ export class ScriptShard {
   constructor(redis: Redis, change?: ChangeScript) {
     shards += 1;
     this.redis = redis;
-    this.tag = shardTag(`t${process.pid}_${shards}`);
+    this.type = `t${process.pid}_${shards}`;
+    this.tag = shardTag(this.type);
     this.#change = change;
   }
 

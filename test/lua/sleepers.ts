@@ -1,0 +1,169 @@
+import fc from 'fast-check';
+import type { Profile } from '../../src/model/profile.js';
+import type { Dispatched } from '../../src/shaping/scripts.js';
+import type { Outcome } from '../../src/shaping/work-source.js';
+import { shotOfRedis } from './differential/snapshot.js';
+import type { ScriptShard } from './script-shard.js';
+import { wakeUps } from './wake-ups.js';
+
+const TENANTS = ['a', 'b', 'c'] as const;
+
+/** What happens around workers that sleep. A `pick` names one of those that run something, modulo how many there are. */
+export type Happening =
+  | {
+      readonly what: 'admit';
+      readonly tenant: string;
+      readonly jobs: number;
+      readonly delayMs: number;
+      readonly profile: Partial<Profile>;
+    }
+  | { readonly what: 'settle'; readonly pick: number; readonly outcome: Outcome; readonly leave: boolean }
+  | { readonly what: 'cancel'; readonly tenant: string }
+  | { readonly what: 'retime'; readonly tenant: string; readonly profile: Partial<Profile> }
+  | { readonly what: 'pause'; readonly tenant: string; readonly stopped: boolean }
+  | { readonly what: 'crash'; readonly pick: number }
+  | { readonly what: 'pass'; readonly us: number };
+
+const tenant = fc.constantFrom(...TENANTS);
+const profile = fc.record({
+  ratePerSecond: fc.constantFrom(1, 4, Infinity),
+  concurrency: fc.constantFrom(Infinity, 1, 2),
+});
+const outcome: fc.Arbitrary<Outcome> = fc.constantFrom<Outcome>(
+  { kind: 'completed', value: '1' },
+  { kind: 'return', value: '' },
+  { kind: 'retry', value: '', delayMs: 100, front: false },
+);
+
+export const happening: fc.Arbitrary<Happening> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      what: fc.constant('admit' as const),
+      tenant,
+      jobs: fc.integer({ min: 1, max: 3 }),
+      delayMs: fc.constantFrom(0, 0, 150),
+      profile,
+    }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      what: fc.constant('settle' as const),
+      pick: fc.nat(9),
+      outcome,
+      leave: fc.constantFrom(false, false, true),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ what: fc.constant('cancel' as const), tenant }) },
+  { weight: 1, arbitrary: fc.record({ what: fc.constant('retime' as const), tenant, profile }) },
+  { weight: 1, arbitrary: fc.record({ what: fc.constant('pause' as const), tenant, stopped: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ what: fc.constant('crash' as const), pick: fc.nat(9) }) },
+  { weight: 4, arbitrary: fc.record({ what: fc.constant('pass' as const), us: fc.integer({ min: 1, max: 700_000 }) }) },
+);
+
+/** The type's limits while the workers sleep. */
+export const CAPACITY = { concurrency: 2, emissionUs: 40_000, burst: 4 };
+
+interface Worker {
+  run: { token: string; tenant: string; id: string } | undefined;
+  /** When its own timer fires; it looks then, and whenever it is woken. */
+  looksAtUs: number;
+}
+
+/**
+ * Lives through `happenings` with some workers of one slot each, that sleep for as long as the scripts tell them to and look
+ * when they are woken. Throws when all that are idle would sleep past an instant at which something may start.
+ */
+export async function nobodyOversleeps(shard: ScriptShard, happenings: readonly Happening[]): Promise<void> {
+  await shard.configure(CAPACITY);
+  const ears = await wakeUps(shard);
+  const workers: Worker[] = Array.from({ length: 4 }, () => ({ run: undefined, looksAtUs: 0 }));
+  const idle = (): Worker[] => workers.filter(({ run }) => run === undefined);
+  let ids = 0;
+
+  const heed = (worker: Worker, token: string, found: Dispatched): void => {
+    worker.run = found.kind === 'job' ? { token, tenant: found.tenant, id: found.id } : undefined;
+    worker.looksAtUs = found.kind === 'job' || found.waitUs === null ? Infinity : shard.nowUs + found.waitUs;
+  };
+  const look = async (worker: Worker): Promise<void> => {
+    ids += 1;
+    heed(worker, `t${ids}`, await shard.dispatch(`t${ids}`));
+  };
+  /** Whoever has a reason to look looks, until nobody has. */
+  const settleDown = async (): Promise<void> => {
+    for (let rounds = 0; rounds < 50; rounds += 1) {
+      const woken = (await ears.heard()).includes('wake');
+      const awake = idle().filter(({ looksAtUs }) => woken || looksAtUs <= shard.nowUs);
+      if (awake.length === 0) return;
+      for (const worker of awake) await look(worker);
+    }
+    throw new Error('the workers find no rest');
+  };
+
+  try {
+    for (const worker of workers) await look(worker);
+    for (const happening of happenings) {
+      const busy = workers.filter(({ run }) => run !== undefined);
+      await happen(shard, happening, busy, { heed, nextId: () => `${(ids += 1)}`.padStart(6, '0') });
+      await settleDown();
+      const { runs, ready, due, typeTatUs } = await shotOfRedis(shard, TENANTS);
+      if (Object.keys(runs).length >= CAPACITY.concurrency || idle().length === 0) continue;
+      const opensAtUs = typeTatUs - (CAPACITY.burst - 1) * CAPACITY.emissionUs;
+      const startsAtUs =
+        Object.keys(ready).length > 0 ? opensAtUs : Math.max(opensAtUs, ...[Math.min(Infinity, ...Object.values(due))]);
+      const looksAtUs = Math.min(...idle().map((worker) => worker.looksAtUs));
+      if (looksAtUs > Math.max(startsAtUs, shard.nowUs) + 1) {
+        throw new Error(`something may start at ${startsAtUs}, but the first to look looks at ${looksAtUs}`);
+      }
+    }
+  } finally {
+    ears.close();
+  }
+}
+
+async function happen(
+  shard: ScriptShard,
+  happening: Happening,
+  busy: readonly Worker[],
+  { heed, nextId }: { heed: (worker: Worker, token: string, found: Dispatched) => void; nextId: () => string },
+): Promise<void> {
+  switch (happening.what) {
+    case 'admit': {
+      const jobs = Array.from({ length: happening.jobs }, () => ({ id: nextId(), delayMs: happening.delayMs }));
+      await shard.admit(happening.tenant, jobs, happening.profile);
+      return;
+    }
+    case 'settle': {
+      const worker = busy[happening.pick % busy.length];
+      if (!worker?.run) return;
+      const token = `t${nextId()}`;
+      const { next } = await shard.settle(worker.run, happening.outcome, happening.leave ? '' : token);
+      // A worker that leaves is replaced by one that does not know yet what is due.
+      heed(worker, token, happening.leave ? { kind: 'nothing', waitUs: null } : next);
+      return;
+    }
+    case 'cancel': {
+      const [id] = await shard.waiting(happening.tenant);
+      if (id !== undefined) await shard.cancel(happening.tenant, id);
+      return;
+    }
+    case 'retime':
+      await shard.retime(happening.tenant, happening.profile);
+      return;
+    case 'pause':
+      await shard.pause(happening.tenant, happening.stopped);
+      return;
+    case 'crash': {
+      const worker = busy[happening.pick % busy.length];
+      if (!worker?.run) return;
+      await shard.dropLock(worker.run.tenant, worker.run.id);
+      worker.run = undefined;
+      worker.looksAtUs = Infinity;
+      await shard.recover(100);
+      return;
+    }
+    case 'pass':
+      shard.nowUs += happening.us;
+  }
+}

@@ -1,0 +1,160 @@
+import { describe, expect, test } from 'vitest';
+import type { Outcome } from '../../src/shaping/work-source.js';
+import { redisForTests } from './redis-for-tests.js';
+import type { JobSpec, ScriptShard } from './script-shard.js';
+
+const redis = redisForTests();
+const completed: Outcome = { kind: 'completed', value: '1' };
+const HOUR_US = 3_600_000_000;
+
+/** What all tenants of a shard share, whether they are there or not. */
+const SHARED = ['events', 'id', 'marker', 'meta', 'type'];
+
+async function untilQuiet(shard: ScriptShard): Promise<void> {
+  for (let i = 0; i < 100; i += 1) {
+    const { tenants } = await shard.sweep();
+    if (tenants === 0) return;
+    shard.nowUs += 1_000_000;
+  }
+  throw new Error('sweeps have no end');
+}
+
+async function run(shard: ScriptShard, token: string, outcome: Outcome): Promise<void> {
+  const found = await shard.dispatch(token);
+  if (found.kind === 'nothing') throw new Error('nothing to run');
+  await shard.settle({ token, tenant: found.tenant, id: found.id }, outcome);
+}
+
+describe('a tenant that went quiet leaves no key', () => {
+  test.each<{ title: string; job: Partial<JobSpec>; live: (shard: ScriptShard) => Promise<unknown> }>([
+    { title: 'after a completed job', job: {}, live: (shard) => run(shard, 't', completed) },
+    { title: 'after a failed job', job: {}, live: (shard) => run(shard, 't', { kind: 'failed', value: 'x' }) },
+    { title: 'after a cancelled job', job: {}, live: (shard) => shard.cancel('a', 'j1') },
+    { title: 'after a cancelled delayed job', job: { delayMs: 60_000 }, live: (shard) => shard.cancel('a', 'j1') },
+    {
+      title: 'after an expired job',
+      job: { delayMs: 50 },
+      live: async (shard) => {
+        await shard.admit('a', [{ id: 'j2', startByMs: shard.nowMs + 10 }], { ratePerSecond: 0 });
+        shard.nowUs += 20_000;
+        await shard.take('t');
+        await shard.cancel('a', 'j1');
+      },
+    },
+    {
+      title: 'after a retry',
+      job: {},
+      live: async (shard) => {
+        await run(shard, 't1', { kind: 'retry', value: '', delayMs: 5, front: false });
+        shard.nowUs += 2_000_000;
+        await run(shard, 't2', completed);
+      },
+    },
+    {
+      title: 'after a job that stalled to its end',
+      job: {},
+      live: async (shard) => {
+        await shard.take('t');
+        await shard.dropLock('a', 'j1');
+        await shard.recover(0);
+      },
+    },
+    {
+      title: 'after a job whose hash went missing',
+      job: {},
+      live: async (shard) => {
+        await shard.redis.del(shard.queueKey('a', 'j1'));
+        await shard.take('t');
+        await shard.admit('a', []);
+      },
+    },
+    { title: 'with an idempotency key', job: { idempotencyKey: 'k' }, live: (shard) => run(shard, 't', completed) },
+    {
+      title: 'with a start-by and a cost',
+      job: { startByMs: 9e12, cost: 3 },
+      live: (shard) => run(shard, 't', completed),
+    },
+  ])('$title', async ({ job, live }) => {
+    const shard = redis.shard();
+    await shard.admit('a', [{ id: 'j1', ...job }]);
+    await live(shard);
+    shard.nowUs += 2 * HOUR_US;
+    await untilQuiet(shard);
+    expect((await shard.keys()).filter((key) => !SHARED.includes(key))).toEqual([]);
+  });
+});
+
+test('a result stays until its time is over, and not longer', async () => {
+  const shard = redis.shard();
+  await shard.admit('a', [{ id: 'j1' }, { id: 'j2' }], { ratePerSecond: Infinity });
+  await run(shard, 't1', completed);
+  shard.nowUs += HOUR_US / 2;
+  await run(shard, 't2', completed);
+  shard.nowUs += HOUR_US / 2 - 1000;
+  await shard.sweep();
+  expect(await shard.read('a', 'j1')).toBeDefined();
+  shard.nowUs += 2_000_000;
+  await shard.sweep();
+  expect(await shard.read('a', 'j1')).toBeUndefined();
+  expect(await shard.read('a', 'j2')).toBeDefined();
+  expect(await shard.sweep()).toEqual({ tenants: 0, jobs: 0, forgotten: 0 });
+  shard.nowUs += HOUR_US / 2;
+  expect(await shard.sweep()).toEqual({ tenants: 1, jobs: 1, forgotten: 1 });
+});
+
+test('one call removes at most what it is told to, and says what it did', async () => {
+  const shard = redis.shard();
+  const specs = Array.from({ length: 5 }, (_, i) => ({ id: `j${i}` }));
+  for (const tenant of ['a', 'b', 'c']) await shard.admit(tenant, specs, { ratePerSecond: Infinity });
+  for (let i = 0; i < 15; i += 1) await run(shard, `t${i}`, completed);
+  shard.nowUs += 2 * HOUR_US;
+  expect(await shard.sweep(2, 3)).toEqual({ tenants: 2, jobs: 6, forgotten: 0 });
+  expect(await shard.sweep(2, 3)).toEqual({ tenants: 2, jobs: 5, forgotten: 1 });
+  expect(await shard.sweep(2, 3)).toEqual({ tenants: 2, jobs: 4, forgotten: 2 });
+  expect(await shard.sweep(2, 3)).toEqual({ tenants: 0, jobs: 0, forgotten: 0 });
+});
+
+describe('a bucket is remembered', () => {
+  test('while its level is not 0: forgetting it would be a gift', async () => {
+    const shard = redis.shard();
+    shard.keepAgeMs = 1000;
+    await shard.admit('a', [{ id: 'j1', cost: 100 }], { ratePerSecond: 1 });
+    await run(shard, 't1', completed);
+    shard.nowUs += 50_000_000;
+    expect((await shard.sweep()).forgotten).toBe(0);
+    expect((await shard.inspect('a')).level).toBe(50);
+    shard.nowUs += 50_000_000;
+    expect((await shard.sweep()).forgotten).toBe(1);
+  });
+
+  test('while its finish is ahead of virtual time: it was served more than its share', async () => {
+    const shard = redis.shard();
+    shard.keepAgeMs = 1000;
+    await shard.admit('a', [{ id: 'j1', cost: 100 }], { ratePerSecond: Infinity });
+    await shard.admit('b', [{ id: 'j2' }, { id: 'j3' }], { ratePerSecond: Infinity });
+    await run(shard, 't1', completed);
+    expect(await shard.take('t2')).toBe('b j2');
+    shard.nowUs += 2_500_000;
+    expect((await shard.sweep()).forgotten).toBe(0);
+    await shard.settle({ token: 't2', tenant: 'b', id: 'j2' }, completed);
+    await run(shard, 't3', completed);
+    shard.nowUs += 1_000_000;
+    expect((await shard.sweep()).forgotten).toBe(2);
+    expect(await shard.redis.exists(shard.bucketKey('a'))).toBe(0);
+  });
+
+  test('while it has something to do', async () => {
+    const shard = redis.shard();
+    shard.keepAgeMs = 1000;
+    await shard.admit('a', [{ id: 'j1' }, { id: 'j2' }, { id: 'j3', delayMs: 1e9 }], { ratePerSecond: Infinity });
+    await run(shard, 't1', completed);
+    for (const token of ['t2', 't3']) {
+      shard.nowUs += 5_000_000;
+      expect((await shard.sweep()).forgotten).toBe(0);
+      if (token === 't2') await run(shard, token, completed);
+    }
+    await shard.cancel('a', 'j3');
+    shard.nowUs += 5_000_000;
+    expect((await shard.sweep()).forgotten).toBe(1);
+  });
+});
