@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { becomeBacklogged, EMPTY_BUCKET, type Pace, startableAtUs, startJob } from '../../src/model/bucket.js';
 import { emissionUs, slackUs } from '../../src/model/profile.js';
+import { departureRate } from './judges/long-run-rate.js';
 import { BEGIN_US } from './simulation.js';
 
 const YEAR_US = 365.25 * 86_400 * 1e6;
@@ -12,17 +13,8 @@ function pace(ratePerSecond: number, jobRatePerSecond = Infinity): Pace {
   return { emissionUs: perUnit, jobEmissionUs: perJob, burst: 1, slackUs: slackUs(Math.max(perUnit, perJob)) };
 }
 
-/** Starts jobs under constant backlog, each late by what `lateUs` says; answers units and jobs per second that left. */
 function leave(p: Pace, costs: readonly number[], lateUs: (i: number) => number, beginUs = BEGIN_US) {
-  let state = becomeBacklogged(EMPTY_BUCKET, beginUs);
-  let units = 0;
-  for (const [i, cost] of costs.entries()) {
-    const nowUs = Math.max(beginUs, startableAtUs(state, p)) + lateUs(i);
-    state = startJob(state, p, cost, nowUs);
-    units += cost;
-  }
-  const seconds = (startableAtUs(state, p) - beginUs) / 1e6;
-  return { unitsPerSecond: units / seconds, jobsPerSecond: costs.length / seconds };
+  return departureRate({ pace: p, costs, lateUs, beginUs });
 }
 
 describe('under constant backlog, while a slot is free when the bucket is due, the rate is kept to 1 %', () => {
