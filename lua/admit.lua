@@ -22,28 +22,14 @@
 --- @bull addPrioritizedJob
 --- @bull addDelayedJob
 
-local tenant, profile = ARGV[2], ARGV[3]
-local keep_age, keep_count = tonumber(ARGV[4]), tonumber(ARGV[5])
 local WIDTH, FIRST = 11, 6
 
-load_type(ARGV[1])
-watch_schedule()
-expire_overdue(100, keep_age, keep_count)
-local b = load_bucket(tenant)
-apply_profile(b, profile)
-promote_due(b, 1000)
-place(b)
-
-local limits = call('HMGET', b.key, 'depth', 'maxb', 'maxw', 'bytes')
-local depth, max_bytes, max_wait = tonumber(limits[1]) or 1000, tonumber(limits[2]) or 1e15, tonumber(limits[3]) or 1e15
-local bytes = tonumber(limits[4]) or 0
-local waiting, held = b.waiting, b.waiting + call('ZCARD', b.delayed)
-local ahead = read_ahead(b)
-local scarce = is_scarce(b)
-local closed
+-- Of the call under way: the bucket, what waits and is held (delayed jobs included) as jobs are added, and the refusal
+-- that closed the door.
+local b, waiting, held, scarce, delay_from, closed
 
 local function idem_key(hash)
-  return tag .. ':idem:' .. tenant .. ':' .. hash
+  return tag .. ':idem:' .. b.tenant .. ':' .. hash
 end
 
 -- An earlier request stored this very job, by id or by idempotency key.
@@ -58,15 +44,12 @@ local function replay_of(job)
   return { 'replayed', id }
 end
 
--- BullMQ counts a delay from a whole millisecond. It is a lower bound, so that is the next one.
-local delay_from = math.ceil(now / 1000) * 1000
-
 -- Where the job would stand and when it would start, before it is let in: `wait` at the bucket's own rate, `queue` of it
 -- beyond the delay that the caller asked for, `promised` what the answer says.
 local function estimate(job)
-  local cost, jobs = before_end_of(ahead, job.priority)
+  local cost, jobs = before_end_of(b, job.priority, waiting)
   local delay, e = job.delay > 0 and delay_from + job.delay * 1000 - now or 0, {}
-  e.wait = math.max(delay, wait_behind(b, cost, jobs))
+  e.wait = math.max(delay, wait_behind(b, b.waiting > 0, cost, jobs))
   e.queue = e.wait - delay
   if job.delay > 0 then
     e.promised, e.position, e.basis = e.wait, 0, 'delay'
@@ -85,45 +68,46 @@ local function refusal(job, e)
     end
   end
   if closed then return closed end
-  if held + 1 > depth then
+  if held + 1 > b.depth then
     closed = { 'rejected', 'bucket_full', 'depth', next_place_in(b, waiting), 0 }
-  elseif bytes + job.bytes > max_bytes then
+  elseif b.bytes + job.bytes > b.max_bytes then
     closed = { 'rejected', 'bucket_full', 'maxBytes', next_place_in(b, waiting), 0 }
-  elseif e.queue > max_wait * 1000 then
-    closed = { 'rejected', 'wait_too_long', '', whole_us(e.queue - max_wait * 1000), whole_us(e.wait) }
+  elseif e.queue > b.max_wait * 1000 then
+    closed = { 'rejected', 'wait_too_long', '', whole_us(e.queue - b.max_wait * 1000), whole_us(e.wait) }
   end
   return closed
 end
 
 local function store(job)
   local args = cmsgpack.pack({ b.prefix, job.id, job.name, tonumber(unix_ms(job.delay > 0 and delay_from or now)) })
-  local meta, id, marker = tag .. ':meta', tag .. ':id', tag .. ':marker'
   if job.delay > 0 then
-    bull_addDelayedJob({ marker, meta, id, b.delayed, b.prefix .. 'completed', key_events }, { args, job.data, job.opts })
+    b.delayed_at = math.min(b.delayed_at, delay_from + job.delay * 1000)
+    b.delayed_changed = true
+    bull_addDelayedJob({ key_marker, key_meta, key_id, b.delayed, b.prefix .. 'completed', key_events }, { args, job.data, job.opts })
   else
     bull_addPrioritizedJob({
-      marker, meta, id, b.prioritized, b.delayed, b.prefix .. 'completed', b.active_key, key_events, b.prefix .. 'pc',
+      key_marker, key_meta, key_id, b.prioritized, b.delayed, b.prefix .. 'completed', b.active_key, key_events, b.prefix .. 'pc',
     }, { args, job.data, job.opts })
     count_waiting(b, 1, job.priority, job.cost)
-    join_ahead(ahead, job.priority, job.cost)
     waiting = waiting + 1
   end
-  local extra = { 'hg:c', num(job.cost) }
+  local extra = {}
+  if job.cost ~= 1 then extra[1], extra[2] = 'hg:c', num(job.cost) end
   if job.idem ~= '' then
     call('SET', idem_key(job.idem), job.digest .. ' ' .. job.id, 'PX', 86400000)
     extra[#extra + 1], extra[#extra + 2] = 'hg:i', job.idem
   end
   if job.start_by then
-    call('ZADD', key_expire, num(job.start_by), tenant .. ' ' .. job.id)
+    set_deadline(b, job.id, job.start_by)
     extra[#extra + 1], extra[#extra + 2] = 'hg:s', job.start_by_text
   end
   if job.request ~= '' then extra[#extra + 1], extra[#extra + 2] = 'hg:r', job.request end
-  call('HSET', b.prefix .. job.id, unpack(extra))
+  if #extra > 0 then call('HSET', b.prefix .. job.id, unpack(extra)) end
   count_bytes(b, 1, job.bytes)
-  held, bytes = held + 1, bytes + job.bytes
+  held = held + 1
 end
 
-local function read_job(at)
+local function read_job(ARGV, at)
   local start_by = tonumber(ARGV[at + 9])
   return {
     id = ARGV[at], name = ARGV[at + 1], priority = tonumber(ARGV[at + 2]), delay = tonumber(ARGV[at + 3]),
@@ -133,23 +117,33 @@ local function read_job(at)
   }
 end
 
-local verdicts = {}
-for at = FIRST, #ARGV, WIDTH do
-  local job = read_job(at)
+local function verdict_on(job)
   local verdict = replay_of(job)
-  if not verdict then
-    local e = estimate(job)
-    verdict = refusal(job, e)
-    if not verdict then
-      store(job)
-      verdict = { 'admitted', job.id, job.delay > 0 and 'delayed' or 'waiting', e.position, whole_us(e.promised), e.basis }
-    end
-  end
-  verdicts[#verdicts + 1] = verdict
+  if verdict then return verdict end
+  local e = estimate(job)
+  verdict = refusal(job, e)
+  if verdict then return verdict end
+  store(job)
+  return { 'admitted', job.id, job.delay > 0 and 'delayed' or 'waiting', e.position, whole_us(e.promised), e.basis }
 end
 
-place(b)
-index_if_quiet(b)
-wake_if_earlier()
-save_type()
-return { unix_ms(raw_now), depth, math.max(0, depth - held), verdicts }
+return function(ARGV)
+  load_type(ARGV[1])
+  expire_overdue(100, tonumber(ARGV[4]), tonumber(ARGV[5]))
+  b = load_bucket(ARGV[2])
+  apply_profile(b, ARGV[3])
+  promote_due(b, 1000)
+  waiting = call('ZCARD', b.prioritized)
+  held = waiting + (b.delayed_at < math.huge and call('ZCARD', b.delayed) or 0)
+  scarce, closed = is_scarce(b), nil
+  -- BullMQ counts a delay from a whole millisecond. It is a lower bound, so that is the next one.
+  delay_from = math.ceil(now / 1000) * 1000
+
+  local verdicts = {}
+  for at = FIRST, #ARGV, WIDTH do verdicts[#verdicts + 1] = verdict_on(read_job(ARGV, at)) end
+  place_anew(b)
+  index_if_quiet(b)
+  wake_if_earlier()
+  save()
+  return { unix_ms(raw_now), b.depth, math.max(0, b.depth - held), verdicts }
+end

@@ -12,20 +12,20 @@
 --- @include "lib/wake"
 --- @include "lib/end_job"
 
-local tenant, id = ARGV[2], ARGV[3]
-
-load_type(ARGV[1])
-watch_schedule()
-local b = load_bucket(tenant)
-local job = b.prefix .. id
-if call('EXISTS', job) == 0 then return 'not_found' end
-if end_waiting(b, id, 'cancelled', tonumber(ARGV[4]), tonumber(ARGV[5])) then
-  place(b)
-  wake_if_earlier()
-  save_type()
-  return 'cancelled'
+return function(ARGV)
+  local id = ARGV[3]
+  load_type(ARGV[1])
+  local b = load_bucket(ARGV[2])
+  local job = b.prefix .. id
+  if call('EXISTS', job) == 0 then return 'not_found' end
+  if end_waiting(b, id, 'cancelled', tonumber(ARGV[4]), tonumber(ARGV[5])) then
+    place_anew(b)
+    wake_if_earlier()
+    save()
+    return 'cancelled'
+  end
+  if call('HEXISTS', job, 'finishedOn') == 1 then return 'already_ended' end
+  call('HSET', job, 'hg:x', '1')
+  call('PUBLISH', key_wake, 'cancel ' .. id)
+  return 'cancel_requested'
 end
-if call('HEXISTS', job, 'finishedOn') == 1 then return 'already_ended' end
-call('HSET', job, 'hg:x', '1')
-call('PUBLISH', key_wake, 'cancel ' .. id)
-return 'cancel_requested'

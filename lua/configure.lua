@@ -10,20 +10,19 @@
     slack        µs
   Returns 'ok', or { 'format', stored version } when the stored form is another one; then nothing was written.
 ]]
---- @include "lib/type"
 --- @include "lib/wake"
 
-load_type(ARGV[1])
-watch_schedule()
-local stored = call('HGET', key_type, 'format')
-if stored and stored ~= ARGV[2] then return { 'format', stored } end
-local T = tonumber(ARGV[3])
-local paused = T == math.huge
-if paused then T = ty.T end
-if ty.T > 0 and T ~= ty.T and ty.tat > now then ty.tat = now + (ty.tat - now) * T / ty.T end
-call('HSET', key_type, 'format', ARGV[2], 'T', num(T), 'burst', ARGV[4], 'conc', ARGV[5], 'slack', ARGV[6], 'paused',
-  paused and '1' or '0')
-ty.conc = tonumber(ARGV[5])
-if call('EXISTS', key_ready) == 1 then wake() else wake_if_earlier() end
-save_type()
-return 'ok'
+return function(ARGV)
+  load_type(ARGV[1])
+  local stored = call('HGET', key_type, 'format')
+  if stored and stored ~= ARGV[2] then return { 'format', stored } end
+  local T = tonumber(ARGV[3])
+  local paused = T == math.huge
+  if paused then T = ty.T end
+  if ty.T > 0 and T ~= ty.T and ty.tat > now then ty.tat = now + (ty.tat - now) * T / ty.T end
+  ty.T, ty.burst, ty.conc, ty.slack, ty.paused = T, tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]), paused
+  call('HSET', key_type, 'format', ARGV[2])
+  wake_if_ready()
+  save()
+  return 'ok'
+end

@@ -3,9 +3,9 @@
 
   ARGV
     now          µs since 2025-01-01; "" for the server's clock
-    token        of the lock, new for every dispatch; the same token is answered with the same job
+    token        of the lock, new for every dispatch; the same token is answered with the same job. It begins with the
+                 name of the worker, and stands in the job as BullMQ's processedBy
     lock         ms that the lock lasts
-    worker       name of the worker
     limit        how much at most is done in one call: buckets ripened, jobs promoted, jobs expired
     keep_age     ms that results live
     keep_count   how many of them
@@ -15,12 +15,13 @@
 --- @include "lib/dispatch_next"
 --- @include "lib/repeated"
 
-local token, lock_ms, worker, limit = ARGV[2], tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5])
-
-load_type(ARGV[1])
-local again = dispatched_before(token, lock_ms)
-if again then return again end
-expire_overdue(limit, tonumber(ARGV[6]), tonumber(ARGV[7]))
-local reply = dispatch_next(token, lock_ms, worker, limit)
-save_type()
-return reply
+return function(ARGV)
+  local token, lock_ms, limit = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+  load_type(ARGV[1])
+  local again = dispatched_before(call('HGET', key_running, token), token, lock_ms)
+  if again then return again end
+  expire_overdue(limit, tonumber(ARGV[5]), tonumber(ARGV[6]))
+  local reply = dispatch_next(token, lock_ms, limit)
+  save()
+  return reply
+end

@@ -8,11 +8,12 @@
 ]]
 --- @include "lib/eta"
 
-load_type(ARGV[1])
-local b = load_bucket(ARGV[2])
-local waiting, delayed, active = call('ZCARD', b.prioritized), call('ZCARD', b.delayed), call('LLEN', b.active_key)
-local cost = 0
-for _, c in ipairs(read_ahead(b).cost) do cost = cost + c end
-local level = b.T > 0 and math.max(0, b.tat - now) / b.T or 0
-local bytes = tonumber(call('HGET', b.key, 'bytes')) or 0
-return { num(level), waiting, delayed, active, num(cost), bytes, next_place_in(b, waiting) }
+return function(ARGV)
+  load_type(ARGV[1])
+  local b = load_bucket(ARGV[2])
+  local waiting, delayed, active = call('ZCARD', b.prioritized), call('ZCARD', b.delayed), call('LLEN', b.active_key)
+  local cost = 0
+  for p = 1, 10 do cost = cost + b.w[p] end
+  local level = b.T > 0 and math.max(0, b.tat - now) / b.T or 0
+  return { num(level), waiting, delayed, active, num(cost), b.bytes, next_place_in(b, waiting) }
+end

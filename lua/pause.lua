@@ -8,18 +8,16 @@
     stopped      "1" to pause, "0" to resume
   Returns 1.
 ]]
---- @include "lib/place"
 --- @include "lib/wake"
 
-load_type(ARGV[1])
-watch_schedule()
-local b = load_bucket(ARGV[2])
-local profile_pauses = call('HGET', b.key, 'paused') == '1'
-b.stopped = ARGV[3] == '1'
-b.paused = b.stopped or profile_pauses
-if b.stopped then call('HSET', b.key, 'stopped', '1') else call('HDEL', b.key, 'stopped') end
-place(b)
-index_if_quiet(b)
-wake_if_earlier()
-save_type()
-return 1
+return function(ARGV)
+  load_type(ARGV[1])
+  local b = load_bucket(ARGV[2])
+  b.stopped = ARGV[3] == '1'
+  b.paused = b.stopped or b.pace_paused == 1
+  place_anew(b)
+  index_if_quiet(b)
+  wake_if_earlier()
+  save()
+  return 1
+end

@@ -9,8 +9,10 @@
 --- @include "lib/shard"
 --- @bull updateProgress
 
-local held = call('HGET', key_running, ARGV[1])
-if not held then return 0 end
-local tenant, id = string.match(held, '^(%S+) (%S+)$')
-bull_updateProgress({ tag .. ':q:' .. tenant .. ':' .. id, key_events, tag .. ':meta' }, { id, ARGV[2] })
-return 1
+return function(ARGV)
+  local held = call('HGET', key_running, ARGV[1])
+  if not held then return 0 end
+  local tenant, id = string.match(held, '^(%S+) (%S+)$')
+  bull_updateProgress({ tag .. ':q:' .. tenant .. ':' .. id, key_events, key_meta }, { id, ARGV[2] })
+  return 1
+end

@@ -11,11 +11,9 @@
 ]]
 --- @include "lib/eta"
 
-local tenant, id, scan = ARGV[2], ARGV[3], tonumber(ARGV[4])
-
 -- Cost of the jobs of the same priority that stand before rank; exact by rank while every waiting job costs 1.
-local function cost_before(b, first, rank)
-  if (tonumber(call('HGET', b.key, 'odd')) or 0) == 0 then return rank - first, 0 end
+local function cost_before(b, first, rank, scan)
+  if b.odd == 0 then return rank - first, 0 end
   local cost, looked = 0, math.min(rank - first, scan)
   for _, other in ipairs(looked > 0 and call('ZRANGE', b.prioritized, first, first + looked - 1) or {}) do
     cost = cost + (tonumber(call('HGET', b.prefix .. other, 'hg:c')) or 1)
@@ -24,34 +22,35 @@ local function cost_before(b, first, rank)
   return cost * (rank - first) / looked, 1
 end
 
-local function read_waiting(b, rank, priority)
+local function read_waiting(b, rank, priority, scan)
   local first = call('ZCOUNT', b.prioritized, '-inf', '(' .. num(priority * 0x100000000))
-  local cost, approximate = cost_before(b, first, rank)
-  local w = call('HMGET', b.key, 'w1', 'w2', 'w3', 'w4', 'w5', 'w6', 'w7', 'w8', 'w9', 'w10')
-  for p = 1, priority - 1 do cost = cost + (tonumber(w[p]) or 0) end
-  local wait, basis = promise(b, wait_behind(b, cost, rank), cost, is_scarce(b))
+  local cost, approximate = cost_before(b, first, rank, scan)
+  for p = 1, priority - 1 do cost = cost + b.w[p] end
+  local wait, basis = promise(b, wait_behind(b, true, cost, rank), cost, is_scarce(b))
   return { 'waiting', rank + 1, whole_us(wait), basis, approximate }
 end
 
-load_type(ARGV[1])
-local b = load_bucket(tenant)
-local job = b.prefix .. id
-local fields = call('HGETALL', job)
-if #fields == 0 then return { 'none' } end
-local reply
-local rank = call('ZRANK', b.prioritized, id)
-local due = not rank and call('ZSCORE', b.delayed, id)
-if rank then
-  reply = read_waiting(b, rank, tonumber(call('HGET', job, 'priority')))
-elseif due then
-  local wait = us_of_unix_ms(math.floor(tonumber(due) / 0x1000)) - now
-  reply = { 'delayed', 0, whole_us(wait), 'delay', 0 }
-elseif call('ZSCORE', b.prefix .. 'completed', id) then
-  reply = { 'completed', 0, 0, '', 0 }
-elseif call('ZSCORE', b.prefix .. 'failed', id) then
-  reply = { 'failed', 0, 0, '', 0 }
-else
-  reply = { 'active', 0, 0, '', 0 }
+return function(ARGV)
+  load_type(ARGV[1])
+  local b, id = load_bucket(ARGV[2]), ARGV[3]
+  local job = b.prefix .. id
+  local fields = call('HGETALL', job)
+  if #fields == 0 then return { 'none' } end
+  local reply
+  local rank = call('ZRANK', b.prioritized, id)
+  local due = not rank and call('ZSCORE', b.delayed, id)
+  if rank then
+    reply = read_waiting(b, rank, tonumber(call('HGET', job, 'priority')), tonumber(ARGV[4]))
+  elseif due then
+    local wait = us_of_unix_ms(math.floor(tonumber(due) / 0x1000)) - now
+    reply = { 'delayed', 0, whole_us(wait), 'delay', 0 }
+  elseif call('ZSCORE', b.prefix .. 'completed', id) then
+    reply = { 'completed', 0, 0, '', 0 }
+  elseif call('ZSCORE', b.prefix .. 'failed', id) then
+    reply = { 'failed', 0, 0, '', 0 }
+  else
+    reply = { 'active', 0, 0, '', 0 }
+  end
+  reply[6], reply[7] = unix_ms(raw_now), fields
+  return reply
 end
-reply[6], reply[7] = unix_ms(raw_now), fields
-return reply

@@ -16,56 +16,62 @@
 --- @include "lib/give_back"
 --- @bull moveToFinished
 
-local keep_age, keep_count = tonumber(ARGV[5]), tonumber(ARGV[6])
-local returned, ended, touched = {}, {}, false
+-- Of the call under way.
+local keep_age, keep_count, max_stalled, returned, ended
 
 local function end_stalled(b, id, job, reason)
-  age_idempotency(b, id, keep_count == 0 and 0 or keep_age)
   bull_moveToFinished({
-    b.prefix .. 'wait', b.active_key, b.prioritized, key_events, b.prefix .. 'stalled', KEYS[2], b.delayed,
-    b.prefix .. 'paused', tag .. ':meta', b.prefix .. 'pc', b.prefix .. 'failed', job, KEYS[2], tag .. ':marker',
+    b.prefix .. 'wait', b.active_key, b.prioritized, key_events, b.prefix .. 'stalled', never, b.delayed,
+    b.prefix .. 'paused', key_meta, b.prefix .. 'pc', b.prefix .. 'failed', job, never, key_marker,
   }, {
-    id, unix_ms(now), 'failedReason', reason, 'failed', '0', b.prefix,
-    cmsgpack.pack({ token = '0', keepJobs = { count = keep_count, age = keep_age / 1000 }, attempts = 0,
-      maxMetricsSize = '' }), '',
+    id, now_ms, 'failedReason', reason, 'failed', '0', b.prefix,
+    cmsgpack.pack({ token = '0', keepJobs = { count = -1 }, attempts = 0, maxMetricsSize = '' }), '',
   })
-  index_results(b, keep_count == 0 and 0 or keep_age)
+  keep_result(b, b.prefix .. 'failed', keep_age, keep_count)
   ended[#ended + 1] = id
 end
 
 local function take_back(token, tenant, id)
   local b = load_bucket(tenant)
   local job = b.prefix .. id
-  touched = true
   call('HDEL', key_running, token)
+  -- The token no longer says that its holder settled the job.
+  call('HDEL', job, 'pb')
   if call('EXISTS', job) == 0 then
-    call('LREM', b.active_key, -1, id)
+    call('LREM', b.active_key, '-1', id)
   else
     local stalled = call('HINCRBY', job, 'stc', 1)
     if call('HEXISTS', job, 'hg:x') == 1 then
       call('HSET', job, 'hg:e', 'cancelled')
       end_stalled(b, id, job, 'cancelled')
-    elseif stalled > tonumber(ARGV[4]) then
-      end_stalled(b, id, job, 'stalled more than ' .. ARGV[4] .. ' times')
+    elseif stalled > max_stalled then
+      end_stalled(b, id, job, 'stalled more than ' .. max_stalled .. ' times')
     else
       give_back(b, id, true)
       call('XADD', key_events, 'MAXLEN', '~', 10000, '*', 'event', 'stalled', 'jobId', id)
       returned[#returned + 1] = id
     end
   end
-  place(b)
+  place_anew(b)
 end
 
-load_type(ARGV[1])
-watch_schedule()
-local page = call('HSCAN', key_running, ARGV[2], 'COUNT', ARGV[3])
-for i = 1, #page[2], 2 do
-  local tenant, id = string.match(page[2][i + 1], '^(%S+) (%S+)$')
-  if call('EXISTS', tag .. ':q:' .. tenant .. ':' .. id .. ':lock') == 0 then take_back(page[2][i], tenant, id) end
+return function(ARGV)
+  max_stalled, keep_age, keep_count = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+  returned, ended = {}, {}
+  load_type(ARGV[1])
+  local page = call('HSCAN', key_running, ARGV[2], 'COUNT', ARGV[3])
+  local touched = false
+  for i = 1, #page[2], 2 do
+    local tenant, id = string.match(page[2][i + 1], '^(%S+) (%S+)$')
+    if call('EXISTS', tag .. ':q:' .. tenant .. ':' .. id .. ':lock') == 0 then
+      take_back(page[2][i], tenant, id)
+      touched = true
+    end
+  end
+  if touched then
+    end_busy_period()
+    wake_if_ready()
+    save()
+  end
+  return { page[1], returned, ended }
 end
-if touched then
-  end_busy_period()
-  if call('EXISTS', key_ready) == 1 then wake() else wake_if_earlier() end
-  save_type()
-end
-return { page[1], returned, ended }

@@ -8,17 +8,19 @@
 ]]
 --- @include "lib/shard"
 
-local lost, asked = {}, {}
-for i = 2, #ARGV do
-  local token = ARGV[i]
-  local held = call('HGET', key_running, token)
-  if held then
-    local tenant, id = string.match(held, '^(%S+) (%S+)$')
-    local job = tag .. ':q:' .. tenant .. ':' .. id
-    call('SET', job .. ':lock', token, 'PX', ARGV[1])
-    if call('HEXISTS', job, 'hg:x') == 1 then asked[#asked + 1] = id end
-  else
-    lost[#lost + 1] = token
+return function(ARGV)
+  local lost, asked = {}, {}
+  for i = 2, #ARGV do
+    local token = ARGV[i]
+    local held = call('HGET', key_running, token)
+    if held then
+      local tenant, id = string.match(held, '^(%S+) (%S+)$')
+      local job = tag .. ':q:' .. tenant .. ':' .. id
+      call('SET', job .. ':lock', token, 'PX', ARGV[1])
+      if call('HEXISTS', job, 'hg:x') == 1 then asked[#asked + 1] = id end
+    else
+      lost[#lost + 1] = token
+    end
   end
+  return { lost, asked }
 end
-return { lost, asked }

@@ -8,15 +8,15 @@
     profile      see lib/bucket
   Returns 1 when something changed, else 0.
 ]]
---- @include "lib/place"
 --- @include "lib/wake"
 
-load_type(ARGV[1])
-watch_schedule()
-local b = load_bucket(ARGV[2])
-if not apply_profile(b, ARGV[3]) then return 0 end
-place(b)
-index_if_quiet(b)
-wake_if_earlier()
-save_type()
-return 1
+return function(ARGV)
+  load_type(ARGV[1])
+  local b = load_bucket(ARGV[2])
+  if not apply_profile(b, ARGV[3]) then return 0 end
+  place_anew(b)
+  index_if_quiet(b)
+  wake_if_earlier()
+  save()
+  return 1
+end

@@ -15,7 +15,6 @@
     keep_count   how many of them
     next         token for the next job; "" to take none
     lock         ms that its lock lasts
-    worker       name of the worker
     limit        see dispatch
   Returns { 'settled' | 'lost', next }: lost when another worker holds the job, or nobody does. A repeated settle with
   one token answers the same. `next` is what lib/dispatch_next says; { 'nothing', -1 } when none was asked for.
@@ -27,82 +26,91 @@
 --- @bull moveToFinished
 --- @bull moveToDelayed
 
-local token, tenant, id, outcome, value = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-local delay, front, attempts = tonumber(ARGV[7]), ARGV[8] == '1', tonumber(ARGV[9])
-local keep_age, keep_count = tonumber(ARGV[10]), tonumber(ARGV[11])
-local next_token, lock_ms, worker, limit = ARGV[12], tonumber(ARGV[13]), ARGV[14], tonumber(ARGV[15])
+-- To BullMQ's scripts: the caller has checked the lock itself (…:running says who holds it) and removes it.
+local NO_LOCK = '0'
+-- Their answer when the job's hash is gone.
+local MISSING = -1
 
-local function finish(b, job)
-  local target = outcome == 'completed' and 'completed' or 'failed'
-  local property = outcome == 'completed' and 'returnvalue' or 'failedReason'
-  if outcome == 'cancelled' then call('HSET', job, 'hg:e', 'cancelled') end
-  age_idempotency(b, id, keep_count == 0 and 0 or keep_age)
-  bull_moveToFinished({
-    b.prefix .. 'wait', b.active_key, b.prioritized, key_events, b.prefix .. 'stalled', KEYS[2], b.delayed,
-    b.prefix .. 'paused', tag .. ':meta', b.prefix .. 'pc', b.prefix .. target, job, KEYS[2], tag .. ':marker',
+local function finish(b, job, run)
+  local target = run.outcome == 'completed' and 'completed' or 'failed'
+  local property = run.outcome == 'completed' and 'returnvalue' or 'failedReason'
+  if run.outcome == 'cancelled' then call('HSET', job, 'hg:e', 'cancelled') end
+  local code = bull_moveToFinished({
+    b.prefix .. 'wait', b.active_key, b.prioritized, key_events, b.prefix .. 'stalled', never, b.delayed,
+    b.prefix .. 'paused', key_meta, b.prefix .. 'pc', b.prefix .. target, job, never, key_marker,
   }, {
-    id, unix_ms(now), property, value, target, '0', b.prefix,
-    cmsgpack.pack({ token = token, keepJobs = { count = keep_count, age = keep_age / 1000 }, lockDuration = lock_ms,
-      attempts = attempts, maxMetricsSize = '' }),
-    cmsgpack.pack({ 'hg:t', token }),
+    run.id, now_ms, property, run.value, target, '0', b.prefix,
+    cmsgpack.pack({ token = NO_LOCK, keepJobs = { count = -1 }, attempts = run.attempts, maxMetricsSize = '' }), '',
   })
-  index_results(b, keep_count == 0 and 0 or keep_age)
+  if code == MISSING then return call('LREM', b.active_key, '-1', run.id) end
+  keep_result(b, b.prefix .. target, run.keep_age, run.keep_count)
 end
 
-local function retry_later(b, job)
+local function retry_later(b, job, run)
   bull_moveToDelayed({
-    tag .. ':marker', b.active_key, b.prioritized, b.delayed, job, key_events, tag .. ':meta', b.prefix .. 'stalled',
-    b.prefix .. 'wait', KEYS[2], b.prefix .. 'pc',
-  }, { b.prefix, unix_ms(now), id, token, delay, '0', cmsgpack.pack({ 'hg:t', token, 'failedReason', value }), '0' })
+    key_marker, b.active_key, b.prioritized, b.delayed, job, key_events, key_meta, b.prefix .. 'stalled',
+    b.prefix .. 'wait', never, b.prefix .. 'pc',
+  }, { b.prefix, now_ms, run.id, NO_LOCK, run.delay, '0', cmsgpack.pack({ 'failedReason', run.value, 'hg:t', run.token }), '0' })
+  b.delayed_changed = true
   count_bytes(b, 1, call('HSTRLEN', job, 'data'))
 end
 
-local function end_run(b, job)
-  call('HDEL', key_running, token)
-  if call('EXISTS', job) == 0 then return call('LREM', b.active_key, -1, id) end
-  -- Nobody took it over, or it would not stand in …:running: a lock that ran out meanwhile is still this worker's.
-  call('SET', job .. ':lock', token, 'PX', lock_ms)
+local function wait_again(b, job, run)
+  if run.outcome == 'retry' and tonumber(run.delay) > 0 then return retry_later(b, job, run) end
+  if run.outcome == 'retry' then call('HINCRBY', job, 'atm', 1) end
+  call('HSET', job, 'failedReason', run.value, 'hg:t', run.token)
+  give_back(b, run.id, run.outcome == 'return' or run.front == '1')
+end
+
+local function end_run(b, job, run)
+  call('HDEL', key_running, run.token)
+  call('DEL', job .. ':lock')
+  if run.outcome ~= 'retry' and run.outcome ~= 'return' then return finish(b, job, run) end
+  if call('EXISTS', job) == 0 then return call('LREM', b.active_key, '-1', run.id) end
+  if call('HEXISTS', job, 'hg:x') == 0 then return wait_again(b, job, run) end
   -- A job that was asked to stop does not wait again.
-  if (outcome == 'retry' or outcome == 'return') and call('HEXISTS', job, 'hg:x') == 1 then
-    outcome, value = 'cancelled', 'cancelled'
+  run.outcome, run.value = 'cancelled', 'cancelled'
+  finish(b, job, run)
+end
+
+-- A job that ended names its last holder (BullMQ's processedBy), one that waits again the last that gave it back.
+local function was_settled(job, token)
+  local f = call('HMGET', job, 'pb', 'hg:t')
+  return f[1] == token or f[2] == token
+end
+
+return function(ARGV)
+  local run = {
+    token = ARGV[2], tenant = ARGV[3], id = ARGV[4], outcome = ARGV[5], value = ARGV[6], delay = ARGV[7],
+    front = ARGV[8], attempts = tonumber(ARGV[9]), keep_age = tonumber(ARGV[10]), keep_count = tonumber(ARGV[11]),
+  }
+  local next_token, lock_ms, limit = ARGV[12], tonumber(ARGV[13]), tonumber(ARGV[14])
+  load_type(ARGV[1])
+  local job = tag .. ':q:' .. run.tenant .. ':' .. run.id
+  local held = call('HMGET', key_running, run.token, next_token)
+  local verdict = 'lost'
+  if held[1] == run.tenant .. ' ' .. run.id then
+    local b = load_bucket(run.tenant)
+    end_run(b, job, run)
+    promote_due(b, limit)
+    place(b)
+    verdict = 'settled'
+  elseif was_settled(job, run.token) then
+    verdict = 'settled'
   end
-  if outcome == 'retry' and delay > 0 then
-    retry_later(b, job)
-  elseif outcome == 'retry' or outcome == 'return' then
-    if outcome == 'retry' then call('HINCRBY', job, 'atm', 1) end
-    call('HSET', job, 'hg:t', token, 'failedReason', value)
-    call('DEL', job .. ':lock')
-    give_back(b, id, outcome == 'return' or front)
+
+  local next_job = { 'nothing', -1 }
+  if next_token == '' then
+    end_busy_period()
+    wake_if_ready()
   else
-    finish(b, job)
+    next_job = dispatched_before(held[2], next_token, lock_ms)
+    if not next_job then
+      expire_overdue(limit, run.keep_age, run.keep_count)
+      next_job = dispatch_next(next_token, lock_ms, limit)
+      wake_if_earlier()
+    end
   end
+  save()
+  return { verdict, next_job }
 end
-
-load_type(ARGV[1])
-watch_schedule()
-local job = tag .. ':q:' .. tenant .. ':' .. id
-local verdict = 'lost'
-if call('HGET', key_running, token) == tenant .. ' ' .. id then
-  local b = load_bucket(tenant)
-  end_run(b, job)
-  promote_due(b, limit)
-  place(b)
-  verdict = 'settled'
-elseif call('HGET', job, 'hg:t') == token then
-  verdict = 'settled'
-end
-
-local next_job = { 'nothing', -1 }
-if next_token ~= '' then
-  next_job = dispatched_before(next_token, lock_ms)
-  if not next_job then
-    expire_overdue(limit, keep_age, keep_count)
-    next_job = dispatch_next(next_token, lock_ms, worker, limit)
-    wake_if_earlier()
-  end
-else
-  end_busy_period()
-  if call('EXISTS', key_ready) == 1 then wake() else wake_if_earlier() end
-end
-save_type()
-return { verdict, next_job }

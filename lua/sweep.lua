@@ -10,14 +10,14 @@
   Returns { tenants looked at, jobs removed, tenants forgotten }.
 ]]
 --- @include "lib/end_job"
+--- @include "lib/wake"
 
-local max_jobs, age_us = tonumber(ARGV[3]), tonumber(ARGV[4]) * 1000
-local removed, forgotten = 0, 0
+-- Of the call under way.
+local max_jobs, age_us, removed, forgotten
 
 -- Removes what is over age; answers the instant (µs) at which the next one is, or nil when the set is empty.
 local function remove_over_age(b, set)
-  local limit = unix_ms(now - age_us)
-  local ids = call('ZRANGEBYSCORE', set, '-inf', limit, 'LIMIT', 0, max_jobs)
+  local ids = call('ZRANGEBYSCORE', set, '-inf', unix_ms(now - age_us), 'LIMIT', 0, max_jobs)
   for _, id in ipairs(ids) do
     remove_ended(b, id)
     call('ZREM', set, id)
@@ -29,26 +29,33 @@ end
 
 -- A bucket may be forgotten when its level is 0 and its finish is not ahead of virtual time: a new one would be the same.
 local function forget(b)
-  if b.waiting > 0 or b.active > 0 or b.stopped or call('EXISTS', b.delayed) == 1 then return nil end
+  if b.waiting > 0 or b.active > 0 or b.stopped or b.delayed_at < math.huge then return nil end
   if b.tat > now or b.jtat > now or b.finish > ty.v then return math.max(b.tat, b.jtat, now + 1e6) end
   call('DEL', b.key, b.prefix .. 'pc', b.prefix .. 'stalled')
+  b.forgotten = true
   forgotten = forgotten + 1
   return nil
 end
 
-load_type(ARGV[1])
-end_busy_period()
-local tenants = call('ZRANGEBYSCORE', key_results, '-inf', num(now), 'LIMIT', 0, ARGV[2])
-for _, tenant in ipairs(tenants) do
-  local b = load_bucket(tenant)
+local function sweep_bucket(b)
   local completed = remove_over_age(b, b.prefix .. 'completed')
   local failed = remove_over_age(b, b.prefix .. 'failed')
   local again = math.min(completed or math.huge, failed or math.huge)
   if again == math.huge then
-    place(b)
+    place_anew(b)
     again = forget(b)
   end
-  if again then call('ZADD', key_results, num(again), tenant) else call('ZREM', key_results, tenant) end
+  b.indexed = again ~= nil
+  if again then call('ZADD', key_results, num(again), b.tenant) else call('ZREM', key_results, b.tenant) end
 end
-save_type()
-return { #tenants, removed, forgotten }
+
+return function(ARGV)
+  max_jobs, age_us, removed, forgotten = tonumber(ARGV[3]), tonumber(ARGV[4]) * 1000, 0, 0
+  load_type(ARGV[1])
+  end_busy_period()
+  local tenants = call('ZRANGEBYSCORE', key_results, '-inf', num(now), 'LIMIT', 0, ARGV[2])
+  for _, tenant in ipairs(tenants) do sweep_bucket(load_bucket(tenant)) end
+  wake_if_earlier()
+  save()
+  return { #tenants, removed, forgotten }
+end

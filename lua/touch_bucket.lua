@@ -9,34 +9,25 @@
     bull...      BullMQ's KEYS, then its ARGV
   Returns what BullMQ's script returns.
 ]]
---- @include "lib/place"
 --- @include "lib/wake"
+--- @include "lib/bull"
 --- @bull ${command}
 
-local FIRST = 4
-local keys, argv = {}, {}
-for i = FIRST, #ARGV do
-  if i < FIRST + tonumber(ARGV[3]) then keys[#keys + 1] = ARGV[i] else argv[#argv + 1] = ARGV[i] end
-end
-
-load_type(ARGV[1])
-watch_schedule()
-local b = load_bucket(ARGV[2])
-
 -- Only obliterate asks BullMQ's meta, which all queues share, whether the queue is paused; that is a flag of the bucket.
-local function with_pause_flag(run)
+local function with_pause_flag(b, keys, argv)
   local flag = tag .. ':paused'
   for i, key in ipairs(keys) do
-    if key == tag .. ':meta' then keys[i] = flag end
+    if key == key_meta then keys[i] = flag end
   end
   if b.paused then call('HSET', flag, 'paused', '1') end
-  local reply = run()
+  local reply = bull_${command}(keys, argv)
   call('DEL', flag)
   return reply
 end
 
-local function recount()
-  call('HDEL', b.key, 'w1', 'w2', 'w3', 'w4', 'w5', 'w6', 'w7', 'w8', 'w9', 'w10', 'odd', 'bytes')
+local function recount(b)
+  no_waiting_cost(b)
+  b.bytes = 0
   for _, set in ipairs({ b.prioritized, b.delayed }) do
     for _, id in ipairs(call('ZRANGE', set, 0, -1)) do
       local f = call('HMGET', b.prefix .. id, 'priority', 'hg:c')
@@ -46,11 +37,16 @@ local function recount()
   end
 end
 
-local reply = with_pause_flag(function() return bull_${command}(keys, argv) end)
-recount()
-call('DEL', b.prefix .. 'events', b.prefix .. 'meta')
-place(b)
-index_if_quiet(b)
-wake_if_earlier()
-save_type()
-return reply
+return function(ARGV)
+  local keys, argv = bull_arguments(ARGV, 4, tonumber(ARGV[3]))
+  load_type(ARGV[1])
+  local b = load_bucket(ARGV[2])
+  local reply = with_pause_flag(b, keys, argv)
+  recount(b)
+  drop_own_events(b)
+  place_anew(b)
+  index_if_quiet(b)
+  wake_if_earlier()
+  save()
+  return reply
+end

@@ -3,8 +3,8 @@ import type { Redis } from 'ioredis';
 import type { Subscriber } from '../src/redis/connection.js';
 import { wakeChannel } from '../src/redis/keys.js';
 import { isPassing } from '../src/redis/outage.js';
-import { loadScripts } from '../src/redis/script.js';
-import { scripts } from '../src/shaping/scripts.js';
+import { loadLibrary } from '../src/redis/script.js';
+import { library } from '../src/shaping/scripts.js';
 import { type Agent, makeAgent } from './agent.js';
 import type { RunJob } from './run.js';
 import type { EndedRun, Runner } from './runner.js';
@@ -79,7 +79,7 @@ export class Pool extends EventEmitter<PoolEvents> {
   }
 
   async #begin(): Promise<void> {
-    await loadScripts(this.#redis, Object.values(scripts)).catch(() => undefined); // They load by themselves otherwise.
+    await loadLibrary(this.#redis, library).catch(() => undefined); // It is loaded when first needed otherwise.
     for (const runner of this.#runners) {
       try {
         await runner.source.configure();

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { decodeTenant } from '../src/redis/keys.js';
 import type { Dispatched } from '../src/shaping/scripts.js';
@@ -123,7 +122,7 @@ export class Runner extends EventEmitter<RunnerEvents> {
   /** Takes jobs until all slots are taken or nothing may start. */
   async #fill(): Promise<void> {
     while (!this.#stopping && this.#running.size < this.#slots) {
-      const token = randomUUID();
+      const token = this.source.newToken();
       const found = await throughPassingErrors(() => this.source.dispatch(token), this.#leave.signal);
       if (found.kind === 'nothing') return this.#waitFor(found.waitUs);
       void this.#work(token, found);
@@ -154,7 +153,7 @@ export class Runner extends EventEmitter<RunnerEvents> {
       const startedAt = performance.now();
       const outcome = this.#stopping ? HANDED_BACK : await this.#run(run, held);
       const runMs = performance.now() - startedAt;
-      token = randomUUID();
+      token = this.source.newToken();
       const settled = await this.#settle(held, outcome, token);
       this.#running.delete(held.token);
       this.emit('ended', { job: run.job, outcome, verdict: settled.verdict, waitMs: waitOf(job), runMs });

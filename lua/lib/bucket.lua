@@ -1,46 +1,79 @@
 --[[
-  The state of one bucket beside BullMQ's lists. `tenant` is percent-encoded. Fields of the hash:
-    tat jtat        instants at which the bucket is empty, by cost and by jobs (µs)
-    finish          finish tag of the job last started
-    active waiting  what `place` last found in BullMQ's lists
-    T jT burst slack weight conc depth maxb maxw paused rev   the profile: µs per unit, µs per job, units, µs, ...
-    w1 … w10        waiting cost by BullMQ's priority      odd  waiting jobs that do not cost 1      bytes  their payloads,
-                    delayed jobs' included                         stopped  paused by hand, whatever the profile says
+  The state of one bucket beside BullMQ's lists. `tenant` is percent-encoded. Read once, changed in memory, written once by
+  save(). It is one string of packed numbers, little-endian:
+    T, jT, burst, slack, weight, conc, paused   the profile's pace as it was given (µs per unit, µs per job, units, µs …)
+    depth, maxb, maxw                           what it may hold: jobs, bytes, ms
+    tat, jtat                                   instants at which the bucket is empty, by cost and by jobs (µs)
+    finish                                      finish tag of the job last started
+    T, jT                                       the intervals that tat and jtat were computed with
+    bytes                                       payloads of what waits, delayed jobs' included
+    delayed_at                                  when the first delayed job falls due; without end when there is none
+    w                                           waiting cost by BullMQ's priority, 1 … 10
+    active, waiting                             what `place` last found in BullMQ's lists
+    odd                                         waiting jobs that do not cost 1
+    flags                                       where it stands (0 nowhere, 1 due, 2 ready) + 4: in …:results + 8: paused
+                                                by hand
 ]]
 --- @include "lib/type"
 
-local loaded = {}
+local BUCKET = '<' .. 'ddddddd' .. 'ddd' .. 'ddddddd' .. 'dddddddddd' .. 'I4I4I4B'
+-- The profile: what a caller gives is as long, and stands first.
+local PROFILE, PROFILE_BYTES = '<' .. 'ddddddd' .. 'ddd', 80
+local NOWHERE, DUE, READY = 0, 1, 2
+local loaded
+
+local function begin_buckets()
+  loaded = {}
+end
+
+local function new_bucket(tenant)
+  local prefix = tag .. ':q:' .. tenant .. ':'
+  return {
+    tenant = tenant, key = tag .. ':bucket:' .. tenant, prefix = prefix, prioritized = prefix .. 'prioritized',
+    delayed = prefix .. 'delayed', active_key = prefix .. 'active',
+    profile = '', given_T = 1e6, given_jT = 0, burst = 1, slack = 250000, weight = 1, conc = 1e15, pace_paused = 0,
+    depth = 1000, max_bytes = 1e15, max_wait = 1e15,
+    tat = 0, jtat = 0, finish = 0, T = 1e6, jT = 0, bytes = 0, delayed_at = math.huge, w = false,
+    active = 0, waiting = 0, odd = 0, where = NOWHERE, indexed = false, stopped = false, paused = false,
+    delayed_changed = false, forgotten = false,
+  }
+end
 
 local function load_bucket(tenant)
   local b = loaded[tenant]
   if b then return b end
-  b = { tenant = tenant, key = tag .. ':bucket:' .. tenant, prefix = tag .. ':q:' .. tenant .. ':' }
-  b.prioritized = b.prefix .. 'prioritized'
-  b.delayed = b.prefix .. 'delayed'
-  b.active_key = b.prefix .. 'active'
-  local f = call('HMGET', b.key, 'tat', 'jtat', 'finish', 'active', 'waiting', 'T', 'jT', 'burst', 'slack', 'weight',
-    'conc', 'paused', 'rev', 'stopped')
-  b.tat = tonumber(f[1]) or 0
-  b.jtat = tonumber(f[2]) or 0
-  b.finish = tonumber(f[3]) or 0
-  b.active = tonumber(f[4]) or 0
-  b.waiting = tonumber(f[5]) or 0
-  b.T = tonumber(f[6]) or 1e6
-  b.jT = tonumber(f[7]) or 0
-  b.burst = tonumber(f[8]) or 1
-  b.slack = tonumber(f[9]) or 250000
-  b.weight = tonumber(f[10]) or 1
-  b.conc = tonumber(f[11]) or 1e15
-  b.stopped = f[14] == '1'
-  b.paused = f[12] == '1' or b.stopped
-  b.rev = f[13] or ''
+  b = new_bucket(tenant)
   loaded[tenant] = b
+  local stored = call('GET', b.key)
+  if not stored then
+    b.w = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    return b
+  end
+  local w1, w2, w3, w4, w5, w6, w7, w8, w9, w10, flags
+  b.given_T, b.given_jT, b.burst, b.slack, b.weight, b.conc, b.pace_paused, b.depth, b.max_bytes, b.max_wait, b.tat, b.jtat,
+    b.finish, b.T, b.jT, b.bytes, b.delayed_at, w1, w2, w3, w4, w5, w6, w7, w8, w9, w10, b.active, b.waiting, b.odd, flags =
+    struct.unpack(BUCKET, stored)
+  b.w = { w1, w2, w3, w4, w5, w6, w7, w8, w9, w10 }
+  b.profile = string.sub(stored, 1, PROFILE_BYTES)
+  b.where, b.indexed, b.stopped = flags % 4, flags % 8 >= 4, flags >= 8
+  b.paused = b.stopped or b.pace_paused == 1
   return b
 end
 
 local function save_bucket(b)
-  call('HSET', b.key, 'tat', num(b.tat), 'jtat', num(b.jtat), 'finish', num(b.finish), 'active', b.active, 'waiting',
-    b.waiting)
+  local w = b.w
+  local flags = b.where + (b.indexed and 4 or 0) + (b.stopped and 8 or 0)
+  call('SET', b.key, struct.pack(BUCKET, b.given_T, b.given_jT, b.burst, b.slack, b.weight, b.conc, b.pace_paused, b.depth,
+    b.max_bytes, b.max_wait, b.tat, b.jtat, b.finish, b.T, b.jT, b.bytes, b.delayed_at, w[1], w[2], w[3], w[4], w[5], w[6],
+    w[7], w[8], w[9], w[10], b.active, b.waiting, b.odd, flags))
+end
+
+-- Writes what the script changed. Every script that changes anything ends with it.
+local function save()
+  for _, b in pairs(loaded) do
+    if not b.forgotten then save_bucket(b) end
+  end
+  save_type()
 end
 
 -- A re-rate keeps the level: tat moves so that (tat - now) / T stays.
@@ -49,33 +82,27 @@ local function rescale(tat, from, to)
   return now + (tat - now) * to / from
 end
 
---[[
-  The bucket's profile becomes the one in `text`: "rev T jT burst slack weight conc depth maxb maxw paused", numbers
-  separated by blanks; "" keeps what is stored. A rate of 0, written as an interval of -1 or without end, leaves the
-  interval alone and pauses the bucket: an infinite instant could never be brought back. True when something changed.
-]]
+-- A rate of 0, given as an interval of -1, leaves the interval alone: an infinite instant could never be brought back.
 local function interval(given, stored)
-  if given >= 0 and given < math.huge then return given end
-  return stored
+  return given >= 0 and given or math.max(stored, 0)
 end
 
-local function apply_profile(b, text)
-  if text == '' then return false end
-  local rev = string.match(text, '^%S+')
-  if rev == b.rev then return false end
-  local p = {}
-  for word in string.gmatch(text, '%S+') do p[#p + 1] = tonumber(word) or word end
-  local T, jT = interval(p[2], b.T), interval(p[3], b.jT)
-  local paused = p[11] == 1 or T ~= p[2] or jT ~= p[3]
-  if b.rev ~= '' then
+--[[
+  The bucket's profile becomes the one given, packed as it is stored (src/shaping/profile-bytes); "" keeps what is stored.
+  True when something changed.
+]]
+local function apply_profile(b, given)
+  if given == '' or given == b.profile then return false end
+  local is_new = b.profile == ''
+  b.profile = given
+  b.given_T, b.given_jT, b.burst, b.slack, b.weight, b.conc, b.pace_paused, b.depth, b.max_bytes, b.max_wait =
+    struct.unpack(PROFILE, given)
+  local T, jT = interval(b.given_T, b.T), interval(b.given_jT, b.jT)
+  if not is_new then
     b.tat = rescale(b.tat, b.T, T)
     b.jtat = rescale(b.jtat, b.jT, jT)
   end
-  b.rev, b.T, b.jT, b.burst, b.slack, b.weight, b.conc = rev, T, jT, p[4], p[5], p[6], p[7]
-  b.paused = paused or b.stopped
-  call('HSET', b.key, 'rev', rev, 'T', num(T), 'jT', num(jT), 'burst', num(p[4]), 'slack', num(p[5]), 'weight',
-    num(p[6]), 'conc', num(p[7]), 'depth', num(p[8]), 'maxb', num(p[9]), 'maxw', num(p[10]), 'paused',
-    paused and '1' or '0')
+  b.T, b.jT, b.paused = T, jT, b.stopped or b.pace_paused == 1
   return true
 end
 
@@ -86,10 +113,15 @@ end
 
 -- A job joins (sign 1) or leaves (sign -1) what waits.
 local function count_waiting(b, sign, priority, cost)
-  call('HINCRBYFLOAT', b.key, 'w' .. priority, num(sign * cost))
-  if cost ~= 1 then call('HINCRBY', b.key, 'odd', sign) end
+  b.w[priority] = b.w[priority] + sign * cost
+  if cost ~= 1 then b.odd = math.max(0, b.odd + sign) end
 end
 
 local function count_bytes(b, sign, bytes)
-  if bytes ~= 0 then call('HINCRBY', b.key, 'bytes', sign * bytes) end
+  b.bytes = math.max(0, b.bytes + sign * bytes)
+end
+
+local function no_waiting_cost(b)
+  b.odd = 0
+  for p = 1, 10 do b.w[p] = 0 end
 end

@@ -22,9 +22,9 @@ local function read_clock(explicit, last, offset)
   return last, last - raw, raw
 end
 
--- Virtual now as BullMQ writes it: whole milliseconds since 1970, as text.
+-- An instant as BullMQ writes it: whole milliseconds since 1970, as text.
 local function unix_ms(us)
-  return string.format('%.0f', math.floor(us / 1000) + EPOCH_S * 1000)
+  return string.format('%d', math.floor(us / 1000) + EPOCH_S * 1000)
 end
 
 local function us_of_unix_ms(ms)

@@ -4,47 +4,66 @@
 
   Replies { 'job', tenant, job id, fields of the job's hash } or { 'nothing', µs to wait }; -1 µs: until an event.
 ]]
---- @include "lib/place"
 --- @include "lib/promote"
+--- @include "lib/deadline"
 --- @include "lib/wake"
 --- @bull moveToActive
 
-local function take_from(b, start_tag, token, lock_ms, worker)
-  local never = KEYS[2]
-  local reply = bull_moveToActive({
-    b.prefix .. 'wait', b.active_key, b.prioritized, key_events, b.prefix .. 'stalled', never, never,
-    b.prefix .. 'paused', never, b.prefix .. 'pc', tag .. ':marker',
-  }, { b.prefix, unix_ms(now), cmsgpack.pack({ token = token, lockDuration = lock_ms, name = worker }) })
-  local id, fields = reply[2], reply[1]
-  if type(fields) ~= 'table' then return nil end
+-- The job's hash went missing: there is nothing to run, and BullMQ has just made a new hash for it.
+local function drop_missing(b, id)
+  call('LREM', b.active_key, 1, id)
+  call('DEL', b.prefix .. id, b.prefix .. id .. ':lock')
+end
 
-  local job = {}
-  for i = 1, #fields, 2 do job[fields[i]] = fields[i + 1] end
-  if not job.data then
-    -- The job's hash went missing: there is nothing to run, and BullMQ has just made a new hash for it.
-    call('LREM', b.active_key, 1, id)
-    call('DEL', b.prefix .. id, b.prefix .. id .. ':lock')
-    return nil
-  end
-  local cost = tonumber(job['hg:c']) or 1
-  count_waiting(b, -1, tonumber(job.priority), cost)
-  count_bytes(b, -1, #job.data)
-  if job['hg:s'] then call('ZREM', key_expire, b.tenant .. ' ' .. id) end
-  call('HSET', key_running, token, b.tenant .. ' ' .. id)
-
+-- The start of a job of `cost` in the books of the type, of the bucket, and of fair queuing.
+local function account_start(b, start_tag, cost)
   ty.tat = math.max(ty.tat, now - ty.slack) + cost * ty.T
   b.tat = math.max(b.tat, now - b.slack) + cost * b.T
   b.jtat = math.max(b.jtat, now - b.slack) + b.jT
   ty.v = math.max(ty.v, start_tag)
   b.finish = start_tag + cost / b.weight
   ty.maxfin = math.max(ty.maxfin, b.finish)
+end
+
+local function take_from(b, start_tag, token, lock_ms)
+  local reply = bull_moveToActive({
+    b.prefix .. 'wait', b.active_key, b.prioritized, key_events, b.prefix .. 'stalled', never, never,
+    b.prefix .. 'paused', never, b.prefix .. 'pc', key_marker,
+  }, { b.prefix, now_ms, cmsgpack.pack({ token = token, lockDuration = lock_ms, name = token }) })
+  local id, fields = reply[2], reply[1]
+  if type(fields) ~= 'table' then return nil end
+  local data, priority, cost, start_by
+  for i = 1, #fields, 2 do
+    local name = fields[i]
+    if name == 'data' then
+      data = fields[i + 1]
+    elseif name == 'priority' then
+      priority = tonumber(fields[i + 1])
+    elseif name == 'hg:c' then
+      cost = tonumber(fields[i + 1])
+    elseif name == 'hg:s' then
+      start_by = true
+    end
+  end
+  if not data then return drop_missing(b, id) end
+
+  cost = cost or 1
+  count_waiting(b, -1, priority, cost)
+  count_bytes(b, -1, #data)
+  if start_by then drop_deadline(b, id) end
+  call('HSET', key_running, token, b.tenant .. ' ' .. id)
+  account_start(b, start_tag, cost)
   return { 'job', b.tenant, id, fields }
 end
 
 -- Buckets whose instant has come become ready, at most `limit` of them.
 local function ripen(limit)
-  for _, tenant in ipairs(call('ZRANGEBYSCORE', key_due, '-inf', num(now), 'LIMIT', 0, limit)) do
+  local ripe = call('ZRANGEBYSCORE', key_due, '-inf', num(now), 'LIMIT', 0, limit)
+  if #ripe == 0 then return end
+  call('ZREM', key_due, unpack(ripe))
+  for _, tenant in ipairs(ripe) do
     local b = load_bucket(tenant)
+    if b.where == DUE then b.where = NOWHERE end
     promote_due(b, limit)
     place(b)
   end
@@ -61,33 +80,47 @@ end
 
 -- Expiry has the same timer: an overdue job ends at its instant, not when it reaches the head.
 local function nothing_until(at)
-  at = math.min(at, tonumber(call('ZRANGE', key_expire, 0, 0, 'WITHSCORES')[2]) or math.huge)
+  at = math.min(at, ty.expiry)
   return { 'nothing', at == math.huge and -1 or whole_us(at - now) }
 end
 
-local function dispatch_next(token, lock_ms, worker, limit)
-  ripen(limit)
+-- The bucket at the head of …:ready leaves it, gives a job if it can, and goes where it belongs.
+local function take_from_head(tenant, start_tag, has_others, token, lock_ms)
+  local b = load_bucket(tenant)
+  promote_due(b, 100)
+  call('ZREM', key_ready, tenant)
+  b.where = NOWHERE
+  local taken
+  -- A bucket that is paused or at its cap only needs its place mended.
+  if not b.paused and b.active < b.conc then taken = take_from(b, start_tag, token, lock_ms) end
+  place(b)
+  if b.where ~= READY and not has_others then ty.busy = 0 end
+  return taken
+end
+
+local function fairest(token, lock_ms, limit)
   for _ = 1, limit do
-    local head = call('ZRANGE', key_ready, 0, 0, 'WITHSCORES')
+    local head = call('ZRANGE', key_ready, '0', '1', 'WITHSCORES')
     if not head[1] then
       ty.busy = 0
-      break
+      local due = call('ZRANGE', key_due, '0', '0', 'WITHSCORES')[2]
+      return nothing_until(due and tonumber(due) or math.huge)
     end
     local gate = type_gate_at()
     if gate > now then return nothing_until(gate) end
-    local b = load_bucket(head[1])
-    promote_due(b, limit)
-    -- Ask the lists before taking: a bucket that is at its cap, or empty, only needs its place mended.
-    local taken
-    if not b.paused and call('LLEN', b.active_key) < b.conc then
-      taken = take_from(b, tonumber(head[2]), token, lock_ms, worker)
-    end
-    call('ZREM', key_ready, b.tenant)
-    place(b)
-    if call('EXISTS', key_ready) == 0 then ty.busy = 0 end
+    local taken = take_from_head(head[1], tonumber(head[2]), head[3] ~= nil, token, lock_ms)
     if taken then return taken end
   end
-  end_busy_period()
   -- Whoever mended `limit` buckets and found nothing comes again at once for the rest.
-  return nothing_until(call('EXISTS', key_ready) == 1 and now or due_head())
+  return nothing_until(now)
+end
+
+local function dispatch_next(token, lock_ms, limit)
+  -- Workers learn of what changes here by the answer to their own dispatch.
+  quiet = true
+  ripen(limit)
+  local reply = fairest(token, lock_ms, limit)
+  quiet = false
+  end_busy_period()
+  return reply
 end

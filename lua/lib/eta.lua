@@ -5,34 +5,13 @@
 --- @include "lib/place"
 
 local SCARCE_AFTER_US = 50000
-
--- What waits: cost and number of jobs per priority; jobs are counted only where a second limit asks for them.
-local function read_ahead(b)
-  local w = call('HMGET', b.key, 'w1', 'w2', 'w3', 'w4', 'w5', 'w6', 'w7', 'w8', 'w9', 'w10')
-  local ahead = { cost = {}, jobs = {} }
-  for p = 1, 10 do
-    ahead.cost[p] = math.max(0, tonumber(w[p]) or 0)
-    ahead.jobs[p] = 0
-  end
-  if b.waiting > 0 then
-    for p = 1, 10 do
-      if w[p] then
-        ahead.jobs[p] = call('ZCOUNT', b.prioritized, num(p * 0x100000000), '(' .. num((p + 1) * 0x100000000))
-      end
-    end
-  end
-  return ahead
-end
-
-local function join_ahead(ahead, priority, cost)
-  ahead.cost[priority] = ahead.cost[priority] + cost
-  ahead.jobs[priority] = ahead.jobs[priority] + 1
-end
+-- Less than any job costs: what rounding may leave of a priority in which nothing waits.
+local NOTHING = 1e-6
 
 -- µs until a job behind `cost` units and `jobs` jobs of this bucket starts. A backlogged bucket whose head is late by no
 -- more than the slack keeps its place in the ideal schedule, so that lateness does not move the jobs behind.
-local function wait_behind(b, cost, jobs)
-  local floor = b.waiting > 0 and now - b.slack or now
+local function wait_behind(b, backlogged, cost, jobs)
+  local floor = backlogged and now - b.slack or now
   local by_cost = math.max(b.tat, floor) + (cost - (b.burst - 1)) * b.T
   local by_jobs = math.max(b.jtat, floor) + jobs * b.jT
   return math.max(now, by_cost, by_jobs) - now
@@ -57,14 +36,13 @@ local function promise(b, wait, cost, scarce)
   return math.max(wait, by_type), by_rate and 'rate' or 'capacity'
 end
 
--- Cost and number of the jobs before one that joins at the end of `priority`.
-local function before_end_of(ahead, priority)
-  local cost, jobs = 0, 0
-  for p = 1, priority do
-    cost = cost + ahead.cost[p]
-    jobs = jobs + ahead.jobs[p]
-  end
-  return cost, jobs
+-- Cost and number of the jobs before one that joins at the end of `priority`, where `waiting` jobs wait in all.
+local function before_end_of(b, priority, waiting)
+  local cost, behind = 0, false
+  for p = 1, priority do cost = cost + b.w[p] end
+  for p = priority + 1, 10 do behind = behind or b.w[p] > NOTHING end
+  if not behind then return cost, waiting end
+  return cost, call('ZCOUNT', b.prioritized, '-inf', '(' .. num((priority + 1) * 0x100000000))
 end
 
 -- µs until this bucket, in which `waiting` jobs wait, starts its next one, which frees a place; -1 when none will leave.
@@ -72,9 +50,8 @@ local function next_place_in(b, waiting)
   if b.paused then return -1 end
   local at = startable_at(b)
   if waiting == 0 then
-    local delayed_at = first_delayed_at(b)
-    if not delayed_at then return -1 end
-    at = math.max(at, delayed_at)
+    if b.delayed_at == math.huge then return -1 end
+    at = math.max(at, b.delayed_at)
   end
   return whole_us(at - now)
 end

@@ -2,18 +2,26 @@
   place(bucket): read what BullMQ's lists really hold, bring the type's running count in line with it, and put the bucket
   where it belongs. Idempotent: however the lists came to be what they are, one touch heals the schedule.
 
-    nothing waits, nothing is delayed      in neither set
+    nothing waits, nothing is delayed      nowhere
     only delayed jobs                      due at the first one's instant
     paused, or at its own concurrency      due at +inf: never scanned, found when all that waits is walked
     may start later                        due at that instant
     may start now                          ready, under its start tag
+
+  `became_ready`: something is ready where nothing was; `due_earlier`: the first due instant moved forward. Idle workers do
+  not know of it. Where they learn it anyway (dispatch), `quiet` is set and nobody looks.
 ]]
 --- @include "lib/bucket"
 
-local function first_delayed_at(b)
-  local head = call('ZRANGE', b.delayed, 0, 0, 'WITHSCORES')
-  if not head[2] then return nil end
-  return us_of_unix_ms(math.floor(tonumber(head[2]) / 0x1000))
+local became_ready, due_earlier, quiet
+
+local function begin_places()
+  became_ready, due_earlier, quiet = false, false, false
+end
+
+local function read_delayed(b)
+  local head = call('ZRANGE', b.delayed, '0', '0', 'WITHSCORES')
+  b.delayed_at = head[2] and us_of_unix_ms(math.floor(tonumber(head[2]) / 0x1000)) or math.huge
 end
 
 -- Whatever takes the last ready bucket away ends the time without a pause.
@@ -22,49 +30,70 @@ local function unready(b)
 end
 
 local function park(b, at)
-  unready(b)
-  call('ZADD', key_due, at == math.huge and '+inf' or num(at), b.tenant)
+  if b.where == READY then unready(b) end
+  b.where = DUE
+  local score = at == math.huge and '+inf' or num(at)
+  if quiet then return call('ZADD', key_due, score, b.tenant) end
+  local before = call('ZSCORE', key_due, b.tenant)
+  if before and tonumber(before) == at then return end
+  call('ZADD', key_due, score, b.tenant)
+  local is_earlier = at < (tonumber(before or 'inf'))
+  if is_earlier and call('ZRANGE', key_due, '0', '0')[1] == b.tenant then due_earlier = true end
 end
 
 local function leave(b)
-  call('ZREM', key_due, b.tenant)
-  unready(b)
+  if b.where == DUE then call('ZREM', key_due, b.tenant) end
+  if b.where == READY then unready(b) end
+  b.where = NOWHERE
 end
 
 local function make_ready(b)
-  call('ZREM', key_due, b.tenant)
-  if call('ZADD', key_ready, 'NX', num(math.max(ty.v, b.finish)), b.tenant) == 1 and ty.busy == 0 then
+  if b.where == DUE then call('ZREM', key_due, b.tenant) end
+  b.where = READY
+  call('ZADD', key_ready, 'NX', num(math.max(ty.v, b.finish)), b.tenant)
+  if ty.busy == 0 then
     ty.busy = now
     ty.tat = math.max(ty.tat, now)
+    became_ready = became_ready or not quiet
   end
 end
 
 local function place(b)
-  local waiting = call('ZCARD', b.prioritized) + call('LLEN', b.prefix .. 'wait')
-  local active = call('LLEN', b.active_key)
+  local waiting, active = call('ZCARD', b.prioritized), call('LLEN', b.active_key)
   ty.running = ty.running + active - b.active
   if waiting > 0 and b.waiting == 0 then
     -- Becoming backlogged: what was not used is not saved up.
     b.tat = math.max(b.tat, now)
     b.jtat = math.max(b.jtat, now)
   elseif waiting == 0 and b.waiting > 0 then
-    call('HDEL', b.key, 'w1', 'w2', 'w3', 'w4', 'w5', 'w6', 'w7', 'w8', 'w9', 'w10', 'odd')
-    if call('EXISTS', b.delayed) == 0 then call('HDEL', b.key, 'bytes') end
+    no_waiting_cost(b)
     call('DEL', b.prefix .. 'pc')
   end
   b.waiting, b.active = waiting, active
-  save_bucket(b)
+  if b.delayed_changed then read_delayed(b) end
 
-  local delayed_at = waiting == 0 and first_delayed_at(b)
-  if waiting == 0 and not delayed_at then return leave(b) end
+  if waiting == 0 and b.delayed_at == math.huge then
+    b.bytes = 0
+    return leave(b)
+  end
   if b.paused or active >= b.conc then return park(b, math.huge) end
-  local at = delayed_at or startable_at(b)
+  local at = waiting > 0 and startable_at(b) or b.delayed_at
   if at > now then return park(b, at) end
   make_ready(b)
 end
 
+-- The same, trusting nothing that is remembered of the delayed jobs and of the sets. Only dispatch and settle, which run
+-- for every job, do trust it: the sets bring them to the bucket, and they take it out of there by themselves.
+local function place_anew(b)
+  b.delayed_changed = true
+  if b.where ~= DUE then call('ZREM', key_due, b.tenant) end
+  if b.where ~= READY then unready(b) end
+  place(b)
+end
+
 -- A script that touched a quiet bucket may have made its hash; a sweep looks whether it may go again.
 local function index_if_quiet(b)
-  if b.waiting > 0 or b.active > 0 or call('EXISTS', b.delayed) == 1 then return end
+  if b.indexed or b.waiting > 0 or b.active > 0 or b.delayed_at < math.huge then return end
   call('ZADD', key_results, 'NX', num(now + 60000000), b.tenant)
+  b.indexed = true
 end

@@ -5,8 +5,10 @@
 --- @include "lib/bucket"
 
 local function promote_due(b, limit)
-  local due_until = (tonumber(unix_ms(now)) + 1) * 0x1000 - 1
+  if b.delayed_at > now then return end
+  local due_until = (tonumber(now_ms) + 1) * 0x1000 - 1
   local ids = call('ZRANGEBYSCORE', b.delayed, 0, num(due_until), 'LIMIT', 0, limit)
+  b.delayed_changed = true
   if #ids == 0 then return end
   call('ZREM', b.delayed, unpack(ids))
   for _, id in ipairs(ids) do

@@ -1,11 +1,10 @@
 --[[
-  A reply that was lost must lose nothing: a dispatch is known by its token. Answers the job that `token` holds, its lock
-  made fresh, or nil.
+  A reply that was lost must lose nothing: a dispatch is known by its token. `held` is what …:running has
+  under it; answers that job, its lock made fresh, or nil.
 ]]
 --- @include "lib/shard"
 
-local function dispatched_before(token, lock_ms)
-  local held = call('HGET', key_running, token)
+local function dispatched_before(held, token, lock_ms)
   if not held then return nil end
   local tenant, id = string.match(held, '^(%S+) (%S+)$')
   local job = tag .. ':q:' .. tenant .. ':' .. id

@@ -1,23 +1,26 @@
 --[[
-  The keys of one (type, shard), made from KEYS[1], and how numbers are written.
+  The keys of one (type, shard), made from the two that a caller names, and how numbers are written.
 
-  KEYS[1] is the type's hash; KEYS[2] is a key that never exists: on a cluster it makes Redis refuse the whole script
+  The first is the type's hash, the second a key that never exists: on a cluster it makes Redis refuse the whole script
   (TRYAGAIN) while the slot migrates, instead of letting it fail half-way on a key that it did not declare. Every other
   key shares the hash tag and so the slot.
 ]]
-local call = redis.call
-local tag = string.sub(KEYS[1], 1, -6)
-local key_type = KEYS[1]
-local key_due = tag .. ':due'
-local key_ready = tag .. ':ready'
-local key_running = tag .. ':running'
-local key_expire = tag .. ':expire'
-local key_results = tag .. ':results'
-local key_events = tag .. ':events'
-local key_wake = tag .. ':wake'
+local call, tag, never
+local key_type, key_due, key_ready, key_running, key_expire, key_results, key_wake
+local key_events, key_id, key_meta, key_marker
 
--- A double as text without losing a digit: tostring() keeps only 14.
+local function begin_shard(keys)
+  call = redis.call
+  key_type, never = keys[1], keys[2]
+  tag = string.sub(key_type, 1, -6)
+  key_due, key_ready, key_running, key_expire = tag .. ':due', tag .. ':ready', tag .. ':running', tag .. ':expire'
+  key_results, key_wake = tag .. ':results', tag .. ':wake'
+  key_events, key_id, key_meta, key_marker = tag .. ':events', tag .. ':id', tag .. ':meta', tag .. ':marker'
+end
+
+-- A double as text without losing a digit: tostring() keeps only 14. Whole numbers, which most are, go the fast way.
 local function num(x)
+  if x % 1 == 0 and x < 1e15 and x > -1e15 then return string.format('%d', x) end
   return string.format('%.17g', x)
 end
 

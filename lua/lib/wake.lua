@@ -3,17 +3,7 @@
   first due bucket may start. So a message goes out only when something became ready where nothing was, when the first
   due instant moved forward, or when the type is below its concurrency again: those turned away at it know nothing.
 ]]
---- @include "lib/type"
-
-local head_before, ready_before
-
-local function due_head()
-  return tonumber(call('ZRANGE', key_due, 0, 0, 'WITHSCORES')[2]) or math.huge
-end
-
-local function watch_schedule()
-  head_before, ready_before = due_head(), call('EXISTS', key_ready)
-end
+--- @include "lib/place"
 
 local function wake()
   call('PUBLISH', key_wake, 'wake')
@@ -22,5 +12,10 @@ end
 local function wake_if_earlier()
   local freed = ty.capped == 1 and ty.running < ty.conc
   if freed then ty.capped = 0 end
-  if freed or (ready_before == 0 and call('EXISTS', key_ready) == 1) or due_head() < head_before then wake() end
+  if freed or due_earlier or (became_ready and ty.busy > 0) then wake() end
+end
+
+-- What was freed is not taken by the script itself: somebody else must come for what is ready.
+local function wake_if_ready()
+  if ty.busy > 0 then wake() else wake_if_earlier() end
 end

@@ -7,11 +7,11 @@ import type { ReadyReport } from '../http/ready-report.js';
 import { closeConnection, openConnection } from '../redis/connection.js';
 import { isPassing } from '../redis/outage.js';
 import type { ReachedRedis } from '../redis/reach-redis.js';
-import { loadScripts } from '../redis/script.js';
+import { loadLibrary } from '../redis/script.js';
 import { configSettings } from '../shaping/config-settings.js';
 import { newJobId } from '../shaping/job-id.js';
 import { RedisShaping } from '../shaping/redis-shaping.js';
-import { scripts } from '../shaping/scripts.js';
+import { library } from '../shaping/scripts.js';
 import { syncProfiles } from '../shaping/sync-profiles.js';
 import type { Logger } from '../telemetry/logger.js';
 import { DEMO_TENANT, type FirstKeys } from './first-keys.js';
@@ -38,7 +38,7 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
   });
   const follow = async (): Promise<void> => {
     try {
-      await loadScripts(commands, Object.values(scripts));
+      await loadLibrary(commands, library);
       for (const type of settings.typeNames()) {
         const changed = await syncProfiles(commands, settings, type);
         if (changed > 0) log.info({ type, buckets: changed }, 'profiles changed: what waits was re-timed');

@@ -1,4 +1,5 @@
 import { describeScript, type Script } from '../redis/script.js';
+import { readLibrary, type Verb } from '../redis/script-source.js';
 
 /**
  * What becomes of each of BullMQ's commands on a shaped queue. Commands that change who may run next go through a script
@@ -29,21 +30,23 @@ const NO_FLOWS = refuse('flows and parents are not available');
 const NO_SCHEDULERS = refuse('job schedulers are not available; add delayed jobs instead');
 const NO_LIMITER = refuse("the tenant's profile sets rate and concurrency");
 
+const touchJobVerb = (command: string): Verb => ({ file: 'touch_job', parameters: { command } });
+const touchBucketVerb = (command: string): Verb => ({ file: 'touch_bucket', parameters: { command } });
+
+const TOUCH_JOB = ['promote', 'reprocessJob', 'changeDelay', 'changePriority', 'removeJob'];
+const TOUCH_BUCKET = ['drain', 'cleanJobsInSet', 'obliterate'];
+const library = readLibrary([...TOUCH_JOB.map(touchJobVerb), ...TOUCH_BUCKET.map(touchBucketVerb)]);
+
 const raw = (reply: unknown): unknown => reply;
-const touchJob = (command: string, keys: number, idAt: number, timeAt = 0): Treatment => ({
-  kind: 'touch-job',
-  script: describeScript('touch_job', ['now', 'tenant', 'profile', 'id', 'time_at', 'keys', 'bull...'], raw, {
-    command,
-  }),
-  keys,
-  idAt,
-  timeAt,
-});
-const touchBucket = (command: string, keys: number): Treatment => ({
-  kind: 'touch-bucket',
-  script: describeScript('touch_bucket', ['now', 'tenant', 'keys', 'bull...'], raw, { command }),
-  keys,
-});
+const touchJob = (command: string, keys: number, idAt: number, timeAt = 0): Treatment => {
+  const argv = ['now', 'tenant', 'profile', 'id', 'time_at', 'keys', 'bull...'];
+  const script = describeScript(library, touchJobVerb(command), argv, raw);
+  return { kind: 'touch-job', script, keys, idAt, timeAt };
+};
+const touchBucket = (command: string, keys: number): Treatment => {
+  const script = describeScript(library, touchBucketVerb(command), ['now', 'tenant', 'keys', 'bull...'], raw);
+  return { kind: 'touch-bucket', script, keys };
+};
 
 /** Every script of BullMQ that a queue's backend can call, by name. */
 export const BULLMQ_COMMANDS: Readonly<Record<string, Treatment>> = {

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Admission, Cancellation, JobPage, JobView, NewJob } from '../model/verdict.js';
 import { orUnavailable } from '../redis/connection.js';
-import { encodeTenant, scheduleKeys, scriptKeys, shardTag } from '../redis/keys.js';
+import { encodeTenant, scheduleKeys, shardTag } from '../redis/keys.js';
 import { type Argument, runScript, type Script } from '../redis/script.js';
 import { admissionOf } from './admission.js';
 import { parseJobId } from './job-id.js';
-import { jobViewOf } from './job-view.js';
 import { packOptions } from './job-options.js';
-import { profileText } from './profile-text.js';
+import { jobViewOf } from './job-view.js';
+import { profileBytes } from './profile-bytes.js';
 import { scripts } from './scripts.js';
 import { type Settings, typeSettings } from './settings.js';
 import type { BucketView, DoorAnswer, JobFilter, Shaping, TypeView } from './shaping.js';
@@ -28,7 +28,7 @@ export class RedisShaping implements Shaping {
 
   async admit(type: string, tenant: string, jobs: readonly NewJob[]): Promise<DoorAnswer> {
     const { attempts, slackUs, keepResults } = typeSettings(this.#settings, type);
-    const profile = profileText(this.#settings.profile(type, tenant), slackUs);
+    const profile = profileBytes(this.#settings.profile(type, tenant), slackUs);
     const reply = await this.#run(scripts.admit, type, [
       '',
       encodeTenant(tenant),
@@ -89,16 +89,15 @@ export class RedisShaping implements Shaping {
   }
 
   async type(name: string): Promise<TypeView> {
-    const { due, ready } = scheduleKeys(shardTag(name));
-    const [typeKey] = scriptKeys(shardTag(name));
+    const { due, ready, running: runningKey } = scheduleKeys(shardTag(name));
     const [waiting, startable, running] = await orUnavailable(() =>
-      Promise.all([this.#redis.zcard(due), this.#redis.zcard(ready), this.#redis.hget(typeKey, 'running')]),
+      Promise.all([this.#redis.zcard(due), this.#redis.zcard(ready), this.#redis.hlen(runningKey)]),
     );
     return {
       type: name,
       capacity: typeSettings(this.#settings, name).capacity,
       backloggedBuckets: waiting + startable,
-      running: Number(running ?? 0),
+      running,
     };
   }
 

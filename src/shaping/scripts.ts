@@ -1,5 +1,6 @@
 import { asFields, asInteger, asList, asNumber, asText, asTexts, asWord } from '../redis/reply.js';
 import { describeScript } from '../redis/script.js';
+import { readLibrary } from '../redis/script-source.js';
 
 /**
  * Every script of the shaped side under its verb: `lua/settle.lua` is `scripts.settle`, and so in tests and metrics.
@@ -27,44 +28,77 @@ export type AdmitVerdict =
   | { readonly kind: 'replayed'; readonly id: string }
   | {
       readonly kind: 'rejected';
-      readonly reason: 'bucket_full' | 'wait_too_long' | 'deadline_unreachable' | 'deadline_past' | 'idempotency_mismatch';
+      readonly reason:
+        | 'bucket_full'
+        | 'wait_too_long'
+        | 'deadline_unreachable'
+        | 'deadline_past'
+        | 'idempotency_mismatch';
       readonly limit: string;
       readonly retryUs: number | null;
       readonly waitUs: number;
     };
 
+const VERBS = [
+  'admit',
+  'dispatch',
+  'settle',
+  'renew',
+  'progress',
+  'recover',
+  'cancel',
+  'sweep',
+  'retime',
+  'pause',
+  'configure',
+  'read',
+  'page',
+  'inspect',
+];
+
+/** All verbs below, as Redis loads them. */
+export const library = readLibrary(VERBS.map((file) => ({ file })));
+
 export const scripts = {
-  admit: describeScript('admit', ['now', 'tenant', 'profile', 'keep_age', 'keep_count', 'jobs...'], (reply) => {
-    const [unixMs, depth, free, verdicts] = asList(reply);
-    return {
-      unixMs: asNumber(unixMs),
-      depth: asInteger(depth),
-      freePlaces: asInteger(free),
-      verdicts: asList(verdicts).map(parseVerdict),
-    };
-  }),
+  admit: describeScript(
+    library,
+    'admit',
+    ['now', 'tenant', 'profile', 'keep_age', 'keep_count', 'jobs...'],
+    (reply) => {
+      const [unixMs, depth, free, verdicts] = asList(reply);
+      return {
+        unixMs: asNumber(unixMs),
+        depth: asInteger(depth),
+        freePlaces: asInteger(free),
+        verdicts: asList(verdicts).map(parseVerdict),
+      };
+    },
+  ),
   dispatch: describeScript(
+    library,
     'dispatch',
-    ['now', 'token', 'lock', 'worker', 'limit', 'keep_age', 'keep_count'],
+    ['now', 'token', 'lock', 'limit', 'keep_age', 'keep_count'],
     parseDispatched,
   ),
   settle: describeScript(
+    library,
     'settle',
     [
       ...['now', 'token', 'tenant', 'id', 'outcome', 'value', 'delay', 'front', 'attempts', 'keep_age', 'keep_count'],
-      ...['next', 'lock', 'worker', 'limit'],
+      ...['next', 'lock', 'limit'],
     ],
     (reply) => {
       const [verdict, next] = asList(reply);
       return { verdict: asWord(verdict, ['settled', 'lost']), next: parseDispatched(next) };
     },
   ),
-  renew: describeScript('renew', ['lock', 'tokens...'], (reply) => {
+  renew: describeScript(library, 'renew', ['lock', 'tokens...'], (reply) => {
     const [lost, asked] = asList(reply);
     return { lostTokens: asTexts(lost), cancelRequestedIds: asTexts(asked) };
   }),
-  progress: describeScript('progress', ['token', 'progress'], (reply) => asInteger(reply) === 1),
+  progress: describeScript(library, 'progress', ['token', 'progress'], (reply) => asInteger(reply) === 1),
   recover: describeScript(
+    library,
     'recover',
     ['now', 'cursor', 'count', 'max_stalled', 'keep_age', 'keep_count'],
     (reply) => {
@@ -72,19 +106,19 @@ export const scripts = {
       return { cursor: asText(cursor), returnedIds: asTexts(returned), endedIds: asTexts(ended) };
     },
   ),
-  cancel: describeScript('cancel', ['now', 'tenant', 'id', 'keep_age', 'keep_count'], (reply) =>
+  cancel: describeScript(library, 'cancel', ['now', 'tenant', 'id', 'keep_age', 'keep_count'], (reply) =>
     asWord(reply, ['cancelled', 'cancel_requested', 'already_ended', 'not_found']),
   ),
-  sweep: describeScript('sweep', ['now', 'tenants', 'jobs', 'keep_age'], (reply) => {
+  sweep: describeScript(library, 'sweep', ['now', 'tenants', 'jobs', 'keep_age'], (reply) => {
     const [tenants, jobs, forgotten] = asList(reply);
     return { tenants: asInteger(tenants), jobs: asInteger(jobs), forgotten: asInteger(forgotten) };
   }),
-  retime: describeScript('retime', ['now', 'tenant', 'profile'], (reply) => asInteger(reply) === 1),
-  pause: describeScript('pause', ['now', 'tenant', 'stopped'], asInteger),
-  configure: describeScript('configure', ['now', 'format', 'T', 'burst', 'conc', 'slack'], (reply) =>
+  retime: describeScript(library, 'retime', ['now', 'tenant', 'profile'], (reply) => asInteger(reply) === 1),
+  pause: describeScript(library, 'pause', ['now', 'tenant', 'stopped'], asInteger),
+  configure: describeScript(library, 'configure', ['now', 'format', 'T', 'burst', 'conc', 'slack'], (reply) =>
     reply === 'ok' ? { kind: 'ok' as const } : { kind: 'other-format' as const, format: asText(asList(reply)[1]) },
   ),
-  read: describeScript('read', ['now', 'tenant', 'id', 'scan'], (reply) => {
+  read: describeScript(library, 'read', ['now', 'tenant', 'id', 'scan'], (reply) => {
     const [state, position, waitUs, basis, approximate, unixMs, fields] = asList(reply);
     if (state === 'none') return undefined;
     return {
@@ -97,11 +131,11 @@ export const scripts = {
       fields: asFields(fields),
     };
   }),
-  page: describeScript('page', ['tenant', 'state', 'after_score', 'after_id', 'limit', 'scan'], (reply) => {
+  page: describeScript(library, 'page', ['tenant', 'state', 'after_score', 'after_id', 'limit', 'scan'], (reply) => {
     const [more, score, id, ids] = asList(reply);
     return { more: asInteger(more) === 1, afterScore: asText(score), afterId: asText(id), ids: asTexts(ids) };
   }),
-  inspect: describeScript('inspect', ['now', 'tenant'], (reply) => {
+  inspect: describeScript(library, 'inspect', ['now', 'tenant'], (reply) => {
     const [level, waiting, delayed, running, cost, bytes, nextUs] = asList(reply);
     return {
       level: asNumber(level),

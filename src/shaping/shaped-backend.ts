@@ -8,11 +8,11 @@ import {
 } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Admission, NewJob } from '../model/verdict.js';
-import { decodeTenant, encodeTenant, queuePrefix, type ShardTag, sharedQueueKeys, shardTag } from '../redis/keys.js';
+import { decodeTenant, encodeTenant, queuePrefix, type ShardTag, shardTag, sharedQueueKeys } from '../redis/keys.js';
 import { type Argument, runScript } from '../redis/script.js';
 import { BULLMQ_COMMANDS } from './bullmq-commands.js';
 import { newJobId } from './job-id.js';
-import { profileText } from './profile-text.js';
+import { profileBytes } from './profile-bytes.js';
 import { scripts } from './scripts.js';
 import { type Settings, typeSettings } from './settings.js';
 import type { Shaping } from './shaping.js';
@@ -61,7 +61,12 @@ export class ShapedBackend extends RedisQueueBackend {
   readonly #type: string;
   readonly #tag: ShardTag;
 
-  constructor(parts: ShapedQueueParts, type: string, tenant: string, opts: ConstructorParameters<typeof RedisQueueBackend>[4]) {
+  constructor(
+    parts: ShapedQueueParts,
+    type: string,
+    tenant: string,
+    opts: ConstructorParameters<typeof RedisQueueBackend>[4],
+  ) {
     const tag = shardTag(type);
     const name = encodeTenant(tenant);
     const keys = new QueueKeys(queuePrefix(tag));
@@ -138,9 +143,9 @@ export class ShapedBackend extends RedisQueueBackend {
     throw new RefusedOnShapedQueue('removeRateLimitKey', "the tenant's profile sets rate and concurrency");
   }
 
-  #profile(): string {
+  #profile(): Buffer {
     const { slackUs } = typeSettings(this.#parts.settings, this.#type);
-    return profileText(this.#parts.settings.profile(this.#type, decodeTenant(this.name)), slackUs);
+    return profileBytes(this.#parts.settings.profile(this.#type, decodeTenant(this.name)), slackUs);
   }
 
   #newJob(job: JobJson, jobId: string | undefined): NewJob {

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { bucketKey, decodeTenant, type EncodedTenant, scheduleKeys, shardTag } from '../redis/keys.js';
 import { runScripts } from '../redis/script.js';
-import { profileText } from './profile-text.js';
+import { PROFILE_BYTES, profileBytes } from './profile-bytes.js';
 import { scripts } from './scripts.js';
 import { type Settings, typeSettings } from './settings.js';
 
@@ -30,15 +30,18 @@ async function syncPage(redis: Redis, settings: Settings, type: string, tenants:
   const tag = shardTag(type);
   const { slackUs } = typeSettings(settings, type);
   const pipeline = redis.pipeline();
-  for (const tenant of tenants) pipeline.hget(bucketKey(tag, tenant as EncodedTenant), 'rev');
-  const revisions = (await pipeline.exec()) ?? [];
+  for (const tenant of tenants) pipeline.getrangeBuffer(bucketKey(tag, tenant as EncodedTenant), 0, PROFILE_BYTES - 1);
+  const stored = (await pipeline.exec()) ?? [];
   const calls = tenants.flatMap((tenant, i) => {
-    const profile = profileText(settings.profile(type, decodeTenant(tenant)), slackUs);
-    const isCurrent = profile.startsWith(`${String(revisions[i]?.[1])} `);
-    return isCurrent ? [] : [{ script: scripts.retime, tag, argv: ['', tenant, profile] }];
+    const profile = profileBytes(settings.profile(type, decodeTenant(tenant)), slackUs);
+    return isEqual(profile, stored[i]?.[1]) ? [] : [{ script: scripts.retime, tag, argv: ['', tenant, profile] }];
   });
   const replies = await runScripts(redis, calls);
   return replies.filter((reply) => 'reply' in reply && reply.reply).length;
+}
+
+function isEqual(profile: Buffer, stored: unknown): boolean {
+  return Buffer.isBuffer(stored) && stored.equals(profile);
 }
 
 function everySecond(flat: readonly string[]): string[] {

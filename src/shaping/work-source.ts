@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import { finite } from './profile-text.js';
 import { emissionUs, slackUs } from '../model/profile.js';
 import { type ShardTag, shardTag } from '../redis/keys.js';
 import { type Argument, runScript, type Script } from '../redis/script.js';
+import { finite } from './profile-bytes.js';
 import { type Dispatched, scripts } from './scripts.js';
 import type { TypeSettings } from './settings.js';
 
@@ -68,9 +69,14 @@ export class WorkSource {
     );
   }
 
+  /** A token for one dispatch: unique, and it says whose it is. */
+  newToken(): string {
+    return `${this.#worker}#${randomUUID()}`;
+  }
+
   /** Takes the fairest ready job of any tenant, under a token that is new to every dispatch. */
   dispatch(token: string): Promise<Dispatched> {
-    return this.#run(scripts.dispatch, ['', token, this.#lockMs, this.#worker, STEP_LIMIT, ...this.#keep()]);
+    return this.#run(scripts.dispatch, ['', token, this.#lockMs, STEP_LIMIT, ...this.#keep()]);
   }
 
   /** Ends the run of a job and, when `nextToken` is given, takes the next one. */
@@ -82,7 +88,7 @@ export class WorkSource {
     const { delayMs, front } = outcome.kind === 'retry' ? outcome : { delayMs: 0, front: false };
     return this.#run(scripts.settle, [
       ...['', held.token, held.tenant, held.id, outcome.kind, outcome.value, delayMs, front ? '1' : '0'],
-      ...[this.#settings.attempts, ...this.#keep(), nextToken ?? '', this.#lockMs, this.#worker, STEP_LIMIT],
+      ...[this.#settings.attempts, ...this.#keep(), nextToken ?? '', this.#lockMs, STEP_LIMIT],
     ]);
   }
 

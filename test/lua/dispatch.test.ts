@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { redisForTests } from './redis-for-tests.js';
+import { withDouble } from './stored-state.js';
 
 const redis = redisForTests();
 const UNLIMITED = { ratePerSecond: Infinity };
@@ -243,7 +244,8 @@ test('a call that mends as many buckets as it may says that there is more to do'
   const shard = redis.shard();
   shard.stepLimit = 1;
   for (const tenant of ['a', 'b']) await shard.admit(tenant, [{ id: `${tenant}1` }], { ...UNLIMITED, concurrency: 1 });
-  await shard.redis.hset(shard.bucketKey('a'), 'paused', '1');
+  const stored = await shard.redis.getBuffer(shard.bucketKey('a'));
+  await shard.redis.set(shard.bucketKey('a'), withDouble(stored ?? Buffer.alloc(0), 'paused', 1));
   expect(await shard.take('t1')).toBe('nothing for 0 µs');
   expect(await shard.take('t1')).toBe('b b1');
 });

@@ -60,11 +60,15 @@ describe('the next start', () => {
 test('looking changes nothing', async () => {
   const shard = redis.shard();
   await shard.admit('a', [{ id: 'j1' }, { id: 'j2' }]);
-  const before = [await shard.redis.hgetall(shard.bucketKey('a')), await shard.redis.hgetall(shard.key('type'))];
+  const before = [
+    await shard.redis.getBuffer(shard.bucketKey('a')),
+    await shard.redis.hgetallBuffer(shard.key('type')),
+  ];
   shard.nowUs += 5_000_000;
   await shard.inspect('a');
   await shard.read('a', 'j2');
-  expect([await shard.redis.hgetall(shard.bucketKey('a')), await shard.redis.hgetall(shard.key('type'))]).toEqual(
-    before,
-  );
+  expect([
+    await shard.redis.getBuffer(shard.bucketKey('a')),
+    await shard.redis.hgetallBuffer(shard.key('type')),
+  ]).toEqual(before);
 });

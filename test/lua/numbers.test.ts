@@ -5,19 +5,18 @@ import type { ScriptShard } from './script-shard.js';
 const redis = redisForTests();
 
 /** Every number that the scripts keep outside BullMQ's own keys, as text. */
-async function storedTexts(shard: ScriptShard): Promise<string[]> {
-  const texts: string[] = [];
-  for (const key of await shard.keys()) {
-    const full = shard.key(key);
-    if (key === 'type' || key.startsWith('bucket:')) {
-      const { rev: _, ...fields } = await shard.redis.hgetall(full);
-      texts.push(...Object.values(fields));
-    } else if (['due', 'ready', 'expire', 'results'].includes(key)) {
-      const flat = await shard.redis.zrange(full, 0, -1, 'WITHSCORES');
-      texts.push(...flat.filter((_, i) => i % 2 === 1));
-    }
-  }
-  return texts;
+async function storedScores(shard: ScriptShard): Promise<string[]> {
+  const sets = ['due', 'ready', 'expire', 'results'].map((set) =>
+    shard.redis.zrange(shard.key(set), 0, -1, 'WITHSCORES'),
+  );
+  return (await Promise.all(sets)).flatMap((flat) => flat.filter((_, i) => i % 2 === 1));
+}
+
+async function storedNumbers(shard: ScriptShard, tenants: readonly string[]): Promise<number[]> {
+  const ofType = ['last', 'tat', 'running', 'v', 'maxfin'].map((name) => shard.typeField(name));
+  const ofBucket = ['tat', 'jtat', 'finish', 'T', 'jT', 'bytes', 'w5', 'active', 'waiting', 'odd'];
+  const ofBuckets = tenants.flatMap((tenant) => ofBucket.map((name) => shard.bucketField(tenant, name)));
+  return Promise.all([...ofType, ...ofBuckets]);
 }
 
 describe('no digit of an instant is lost', () => {
@@ -28,8 +27,8 @@ describe('no digit of an instant is lost', () => {
     const startByMs = Math.ceil(shard.nowMs) + 5_000_001;
     await shard.admit('a', [{ id: 'j1' }, { id: 'j2', startByMs }, { id: 'j3', delayMs: 3 }], { ratePerSecond: 1 });
     await shard.take('t1');
-    expect(await shard.redis.hget(shard.key('type'), 'last')).toBe(String(nowUs));
-    expect(await shard.redis.hget(shard.bucketKey('a'), 'tat')).toBe(String(nowUs + 1_000_000));
+    expect(await shard.typeField('last')).toBe(nowUs);
+    expect(await shard.bucketField('a', 'tat')).toBe(nowUs + 1_000_000);
     expect(await shard.redis.zscore(shard.key('due'), 'a')).toBe(String(nowUs + 1_000_000));
     expect(await shard.redis.zscore(shard.key('expire'), 'a j2')).toMatch(/^\d+$/);
     expect((await shard.read('a', 'j1'))?.fields.get('processedOn')).toBe(String(Math.floor(shard.nowMs)));
@@ -58,9 +57,11 @@ test('nothing is written with an exponent, as nan or as inf', async () => {
     const found = await shard.dispatch(token);
     if (found.kind === 'job') await shard.settle({ token, ...found }, { kind: 'completed', value: '1' });
   }
-  const texts = await storedTexts(shard);
-  expect(texts.length).toBeGreaterThan(40);
-  expect(texts.filter((text) => !/^-?\d+(\.\d+)?$/.test(text))).toEqual([]);
+  const scores = await storedScores(shard);
+  expect(scores.length).toBeGreaterThan(3);
+  expect(scores.filter((text) => !/^-?\d+(\.\d+)?$/.test(text))).toEqual([]);
+  const numbers = await storedNumbers(shard, ['t0', 't1', 't2', 't3']);
+  expect(numbers.filter((number) => !Number.isFinite(number) || number < 0)).toEqual([]);
 });
 
 test('a fraction of a microsecond adds up over thousands of starts', async () => {

@@ -4,9 +4,10 @@ import { DEFAULT_PROFILE, type Profile } from '../../src/model/profile.js';
 import { encodeTenant, type ShardTag, shardTag } from '../../src/redis/keys.js';
 import { type Argument, runScript, type Script } from '../../src/redis/script.js';
 import { packOptions } from '../../src/shaping/job-options.js';
-import { profileText } from '../../src/shaping/profile-text.js';
+import { profileBytes } from '../../src/shaping/profile-bytes.js';
 import { type AdmitVerdict, type Dispatched, scripts } from '../../src/shaping/scripts.js';
 import type { Outcome } from '../../src/shaping/work-source.js';
+import { bucketOf, typeOf } from './stored-state.js';
 
 /** A job to be admitted; everything but the id has a default. `priority` is the API's: 0 first, 9 last, default 4. */
 export interface JobSpec {
@@ -102,7 +103,7 @@ export class ScriptShard {
   }
 
   dispatch(token: string): Promise<Dispatched> {
-    const argv = [this.nowUs, token, this.lockMs, 'worker', this.stepLimit, this.keepAgeMs, this.keepCount];
+    const argv = [this.nowUs, token, this.lockMs, this.stepLimit, this.keepAgeMs, this.keepCount];
     return this.run(scripts.dispatch, argv);
   }
 
@@ -114,16 +115,7 @@ export class ScriptShard {
     const { delayMs, front } = outcome.kind === 'retry' ? outcome : { delayMs: 0, front: false };
     return this.run(scripts.settle, [
       ...[this.nowUs, held.token, encodeTenant(held.tenant), held.id, outcome.kind, outcome.value, delayMs],
-      ...[
-        front ? '1' : '0',
-        this.attempts,
-        this.keepAgeMs,
-        this.keepCount,
-        next,
-        this.lockMs,
-        'worker',
-        this.stepLimit,
-      ],
+      ...[front ? '1' : '0', this.attempts, this.keepAgeMs, this.keepCount, next, this.lockMs, this.stepLimit],
     ]);
   }
 
@@ -179,14 +171,14 @@ export class ScriptShard {
     return found.kind === 'job' ? `${found.tenant} ${found.id}` : `nothing for ${found.waitUs ?? 'ever'} µs`;
   }
 
-  /** A number of the type's hash, 0 when it is not there. */
+  /** A number of the type's state, 0 when there is none. */
   async typeField(name: string): Promise<number> {
-    return Number((await this.redis.hget(this.key('type'), name)) ?? 0);
+    return typeOf(await this.redis.hgetBuffer(this.key('type'), 's'))(name);
   }
 
-  /** A number of a bucket's hash, 0 when it is not there. */
+  /** A number of a bucket's state, 0 when there is none. */
   async bucketField(tenant: string, name: string): Promise<number> {
-    return Number((await this.redis.hget(this.bucketKey(tenant), name)) ?? 0);
+    return bucketOf(await this.redis.getBuffer(this.bucketKey(tenant)))(name);
   }
 
   /** Ids of the jobs of a queue that wait, in the order in which they will start. */
@@ -214,12 +206,15 @@ export class ScriptShard {
 
   #changed<Reply>(script: Script<Reply>): Script<Reply> {
     if (!this.#change) return script;
-    const text = this.#change(script.source.name, script.source.text);
-    const sha = createHash('sha1').update(text).digest('hex');
-    return { ...script, source: { ...script.source, text, sha } };
+    const changed = this.#change('library', script.library.text);
+    const mark = createHash('sha1').update(changed).digest('hex').slice(0, 12);
+    // Names are new too, so that it stands beside the original.
+    const was = script.library.name.replace('headgate_', '');
+    const library = { ...script.library, name: `headgate_${mark}`, text: changed.replaceAll(was, mark) };
+    return { ...script, library, function: script.function.replace(was, mark) };
   }
 }
 
-function textOf(profile: Partial<Profile>): string {
-  return profileText({ ...DEFAULT_PROFILE, ...profile });
+function textOf(profile: Partial<Profile>): Buffer {
+  return profileBytes({ ...DEFAULT_PROFILE, ...profile });
 }

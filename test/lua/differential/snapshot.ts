@@ -2,6 +2,7 @@ import { startTag } from '../../../src/model/fair-queue.js';
 import type { ScheduledBucket } from '../../../src/model/scheduler/scheduled-bucket.js';
 import type { Scheduler } from '../../../src/model/scheduler.js';
 import type { ScriptShard } from '../script-shard.js';
+import { bucketOf, typeOf } from '../stored-state.js';
 
 /** One bucket as either side has it. Sums of costs are rounded: Redis adds them up in another order. */
 export interface BucketShot {
@@ -80,10 +81,10 @@ export async function shotOfRedis(
   Omit<Shot, 'buckets'> & { readonly buckets: Readonly<Record<string, BucketShot>>; readonly absent: string[] }
 > {
   const pipeline = shard.redis.pipeline();
-  pipeline.hgetall(shard.key('type')).hgetall(shard.key('running'));
+  pipeline.hgetBuffer(shard.key('type'), 's').hgetall(shard.key('running'));
   for (const set of ['due', 'ready', 'expire']) pipeline.zrange(shard.key(set), 0, -1, 'WITHSCORES');
   for (const tenant of tenants) {
-    pipeline.hgetall(shard.bucketKey(tenant)).zrange(shard.queueKey(tenant, 'prioritized'), 0, -1);
+    pipeline.getBuffer(shard.bucketKey(tenant)).zrange(shard.queueKey(tenant, 'prioritized'), 0, -1);
     pipeline
       .zrange(shard.queueKey(tenant, 'delayed'), 0, -1, 'WITHSCORES')
       .lrange(shard.queueKey(tenant, 'active'), 0, -1);
@@ -93,7 +94,7 @@ export async function shotOfRedis(
     return reply;
   });
   const [type, runs, due, ready, expires, ...rest] = replies;
-  const field = fieldsOf(type);
+  const field = typeOf(type);
   const buckets = tenants.map((tenant, i) => [tenant, rest.slice(i * 4, i * 4 + 4)] as const);
   return {
     clock: { nowUs: field('last'), offsetUs: field('offset') },
@@ -107,12 +108,12 @@ export async function shotOfRedis(
     runs: Object.fromEntries(Object.entries(textsOf(runs))),
     expires: scoresOf(expires),
     buckets: Object.fromEntries(buckets.map(([tenant, parts]) => [tenant, bucketOfRedis(parts)])),
-    absent: buckets.filter(([, [hash]]) => Object.keys(textsOf(hash)).length === 0).map(([tenant]) => tenant),
+    absent: buckets.filter(([, [stored]]) => stored === null).map(([tenant]) => tenant),
   };
 }
 
 function bucketOfRedis([hash, waiting, delayed, active]: readonly unknown[]): BucketShot {
-  const field = fieldsOf(hash);
+  const field = bucketOf(hash);
   return {
     tatUs: field('tat'),
     jobTatUs: field('jtat'),
@@ -145,11 +146,6 @@ export function withoutTheForgettable(shot: Shot, tenants: ReadonlySet<string>):
 
 function rounded(sum: number): number {
   return Math.round(sum * 1e6) / 1e6 + 0;
-}
-
-function fieldsOf(hash: unknown): (name: string) => number {
-  const texts = textsOf(hash);
-  return (name) => Number(texts[name] ?? 0);
 }
 
 function textsOf(hash: unknown): Record<string, string> {

@@ -3,7 +3,7 @@ import { DEFAULT_PROFILE, emissionUs, type Profile } from '../../../src/model/pr
 import type { RunOutcome } from '../../../src/model/scheduler/end-run.js';
 import type { BucketTerms } from '../../../src/model/scheduler/terms.js';
 import { Scheduler } from '../../../src/model/scheduler.js';
-import { paceOf } from '../../../src/shaping/profile-text.js';
+import { paceOf } from '../../../src/shaping/profile-bytes.js';
 import type { Dispatched } from '../../../src/shaping/scripts.js';
 import type { Outcome } from '../../../src/shaping/work-source.js';
 import { EPOCH_MS, type JobSpec, type ScriptShard } from '../script-shard.js';
@@ -22,6 +22,7 @@ interface Replies {
   readonly model: unknown;
 }
 
+const UNHEARD_OF = { tenant: 'a', id: 'unheard-of' };
 const NO_REPLY: Replies = { redis: undefined, model: undefined };
 
 /** The model and the scripts say different things. */
@@ -69,6 +70,10 @@ export class Twins {
         shard.nowUs += command.us;
         if (this.#sweeps) this.#last = undefined;
         return NO_REPLY;
+      case 'approach':
+        shard.nowUs = this.#nextInstant() + command.byUs;
+        if (this.#sweeps) this.#last = undefined;
+        return NO_REPLY;
       case 'admit':
         return this.#admit(command.tenant, command.profile, command.jobs);
       case 'dispatch':
@@ -84,7 +89,9 @@ export class Twins {
       case 'repeat':
         return (await this.#last?.()) ?? NO_REPLY;
       case 'cancel': {
-        const job = pickOf(this.#known, command.pick) ?? { tenant: 'a', id: 'unheard-of' };
+        // Mostly one that can still be cancelled.
+        const living = this.#known.filter((known) => this.#lives(known));
+        const job = pickOf(command.pick % 5 === 0 ? this.#known : living, command.pick) ?? UNHEARD_OF;
         const [redis, reply] = [await shard.cancel(job.tenant, job.id), model.cancel(now, job.tenant, job.id)];
         // A result may have been swept, which the model does not do.
         return { redis: redis === 'not_found' && reply === 'already_ended' ? reply : redis, model: reply };
@@ -204,6 +211,14 @@ export class Twins {
         waitingBytes: backlog.bytes,
       },
     };
+  }
+
+  /** When something falls due or expires next, by the clock that both are told; now when nothing does. */
+  #nextInstant(): number {
+    const { schedule, jobs, clock } = this.#model.state;
+    const instants = [...schedule.due.values(), ...[...jobs.values()].map(({ startByUs }) => startByUs ?? Infinity)];
+    const next = Math.min(...instants.filter((us) => us > clock.nowUs && us < Infinity));
+    return next === Infinity ? this.#shard.nowUs : Math.ceil(next) - clock.offsetUs;
   }
 
   #lives({ tenant, id }: Run): boolean {

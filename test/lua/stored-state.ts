@@ -1,0 +1,71 @@
+/** What lua/lib/type.lua and lua/lib/bucket.lua pack: little-endian doubles, then for a bucket three integers and a byte. */
+const TYPE = [
+  'last',
+  'offset',
+  'tat',
+  'running',
+  'v',
+  'maxfin',
+  'busy',
+  'capped',
+  'expiry',
+  'held',
+  'T',
+  'burst',
+  'conc',
+  'slack',
+  'paused',
+];
+const BUCKET = [
+  ...[
+    'given_T',
+    'given_jT',
+    'burst',
+    'slack',
+    'weight',
+    'conc',
+    'paused',
+    'depth',
+    'maxb',
+    'maxw',
+    'tat',
+    'jtat',
+    'finish',
+  ],
+  ...['T', 'jT', 'bytes', 'delayed_at', 'w1', 'w2', 'w3', 'w4', 'w5', 'w6', 'w7', 'w8', 'w9', 'w10'],
+];
+
+/** Numbers by name; all of them 0 when nothing is stored. */
+export type Stored = (name: string) => number;
+
+export function typeOf(bytes: unknown): Stored {
+  return lookup(doubles(bytes, TYPE));
+}
+
+export function bucketOf(bytes: unknown): Stored {
+  const fields = doubles(bytes, BUCKET);
+  if (Buffer.isBuffer(bytes)) {
+    const at = 8 * BUCKET.length;
+    fields.set('active', bytes.readUInt32LE(at));
+    fields.set('waiting', bytes.readUInt32LE(at + 4));
+    fields.set('odd', bytes.readUInt32LE(at + 8));
+    fields.set('flags', bytes.readUInt8(at + 12));
+  }
+  return lookup(fields);
+}
+
+/** The bucket with one of its numbers replaced, to be stored by hand. */
+export function withDouble(bytes: Buffer, name: string, value: number): Buffer {
+  const changed = Buffer.from(bytes);
+  changed.writeDoubleLE(value, 8 * BUCKET.indexOf(name));
+  return changed;
+}
+
+function doubles(bytes: unknown, names: readonly string[]): Map<string, number> {
+  if (!Buffer.isBuffer(bytes)) return new Map();
+  return new Map(names.map((name, i) => [name, bytes.readDoubleLE(8 * i)]));
+}
+
+function lookup(fields: ReadonlyMap<string, number>): Stored {
+  return (name) => fields.get(name) ?? 0;
+}
