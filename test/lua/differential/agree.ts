@@ -11,6 +11,8 @@ export interface AgreeOptions {
   readonly longest: number;
   /** How long a shrinking may go on after something failed, in milliseconds. */
   readonly shrinkMs: number;
+  /** Whether a failure is shrunk at all. Default: true. */
+  readonly shrink?: boolean;
 }
 
 /**
@@ -18,7 +20,7 @@ export interface AgreeOptions {
  * rejects with fast-check's report otherwise: the shortest list of commands that it found, its seed and its path.
  */
 export async function agree(newShard: () => ScriptShard, options: AgreeOptions): Promise<number> {
-  const { seed, sweeps, lists, longest, shrinkMs } = options;
+  const { seed, sweeps, lists, longest, shrinkMs, shrink = true } = options;
   let steps = 0;
   const property = fc.asyncProperty(
     fc.array(anyCommand(sweeps), { maxLength: longest, size: 'max' }),
@@ -32,6 +34,7 @@ export async function agree(newShard: () => ScriptShard, options: AgreeOptions):
       }
     },
   );
-  await fc.assert(property, { seed, numRuns: lists, interruptAfterTimeLimit: shrinkMs, markInterruptAsFailure: true });
+  const limits = { interruptAfterTimeLimit: shrinkMs, markInterruptAsFailure: true, endOnFailure: !shrink };
+  await fc.assert(property, { seed, numRuns: lists, ...limits });
   return steps;
 }

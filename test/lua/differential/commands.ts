@@ -24,6 +24,8 @@ export interface Offered {
  */
 export type Command =
   | { readonly verb: 'pass'; readonly us: number }
+  /** Go to the next instant at which something falls due or expires, or to just before or after it. */
+  | { readonly verb: 'approach'; readonly byUs: number }
   | {
       readonly verb: 'admit';
       readonly tenant: Tenant;
@@ -75,7 +77,7 @@ const job: fc.Arbitrary<Offered> = fc.record({
     { weight: 4, arbitrary: fc.constant(0) },
     { weight: 1, arbitrary: fc.integer({ min: 1, max: 5000 }) },
   ),
-  bytes: fc.integer({ min: 2, max: 40 }),
+  bytes: fc.constantFrom(10, 11, 20, 29),
   startByMs: fc.option(fc.integer({ min: -10, max: 8000 }), { freq: 5, nil: undefined }),
   replayOf: fc.option(fc.nat(50), { freq: 9, nil: undefined }),
 });
@@ -90,8 +92,8 @@ function profile(pausing: boolean): fc.Arbitrary<Partial<Profile>> {
     jobRatePerSecond: fc.constantFrom(Infinity, Infinity, 2, 11, ...(pausing ? [0] : [])),
     weight: fc.constantFrom(1, 1, 4, 0.5, 0.3),
     concurrency: fc.constantFrom(Infinity, 1, 2, 3),
-    depth: fc.constantFrom(1000, 1000, 6),
-    maxBytes: fc.constantFrom(1_000_000, 1_000_000, 150),
+    depth: fc.constantFrom(1000, 6, 3),
+    maxBytes: fc.constantFrom(1_000_000, 150, 60),
     maxWaitMs: fc.constantFrom(Infinity, Infinity, 4000),
   });
 }
@@ -132,6 +134,10 @@ export function anyCommand(sweeps: boolean): fc.Arbitrary<Command> {
   const always: fc.WeightedArbitrary<Command>[] = [
     { weight: 10, arbitrary: fc.record({ verb: fc.constant('pass'), us }) },
     {
+      weight: 6,
+      arbitrary: fc.record({ verb: fc.constant('approach'), byUs: fc.constantFrom(-1000, -1, 0, 0, 1, 400) }),
+    },
+    {
       weight: 10,
       arbitrary: fc.record({
         verb: fc.constant('admit'),
@@ -144,7 +150,7 @@ export function anyCommand(sweeps: boolean): fc.Arbitrary<Command> {
     { weight: 10, arbitrary: fc.record({ verb: fc.constant('settle'), pick, outcome, next: fc.boolean(), limit }) },
     { weight: 1, arbitrary: fc.record({ verb: fc.constant('settle-lost'), pick }) },
     { weight: 2, arbitrary: fc.record({ verb: fc.constant('repeat') }) },
-    { weight: 2, arbitrary: fc.record({ verb: fc.constant('cancel'), pick }) },
+    { weight: 3, arbitrary: fc.record({ verb: fc.constant('cancel'), pick }) },
     { weight: 1, arbitrary: fc.record({ verb: fc.constant('pause'), tenant, stopped: fc.boolean() }) },
     { weight: 1, arbitrary: fc.record({ verb: fc.constant('configure'), capacity }) },
     { weight: 1, arbitrary: fc.record({ verb: fc.constant('recover'), mask: fc.nat(255), maxStalled: fc.nat(2) }) },
