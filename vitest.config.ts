@@ -1,12 +1,34 @@
 import { defineConfig } from 'vitest/config';
 
+const patient = { testTimeout: 120_000, hookTimeout: 120_000 };
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/redis-setup.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    maxWorkers: 2,
     pool: 'forks',
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/system/**'],
+          ...patient,
+          globalSetup: ['test/support/redis-setup.ts'],
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        // Whole processes, whose promises are about time: nothing else may run beside them.
+        test: {
+          name: 'system',
+          include: ['test/system/**/*.test.ts'],
+          ...patient,
+          globalSetup: ['test/support/redis-setup.ts'],
+          maxWorkers: 1,
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
   },
 });

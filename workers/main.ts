@@ -1,14 +1,14 @@
 import { hostname } from 'node:os';
-import { environment } from '../src/config/environment.js';
 import { loadConfig } from '../src/config/config.js';
+import { environment } from '../src/config/environment.js';
 import { closeConnection, openConnection, Subscriber } from '../src/redis/connection.js';
 import { reachRedis } from '../src/redis/reach-redis.js';
 import { configSettings } from '../src/shaping/config-settings.js';
 import { createLogger } from '../src/telemetry/logger.js';
 import { loadTypes } from './load-types.js';
 import { logRuns } from './log-runs.js';
-import { Pool } from './pool.js';
 import { makeRunner } from './make-runner.js';
+import { Pool } from './pool.js';
 import type { WorkerArguments } from './worker-arguments.js';
 
 /** How long a command may go unanswered; a settle that meets it is repeated. */
@@ -40,7 +40,9 @@ async function main(): Promise<void> {
   const messages = openConnection(redis.target, { name: 'worker-wake', deadlineMs: DEADLINE_MS });
   const settings = configSettings(config);
   const worker = `${hostname()}:${process.pid}`;
-  const runners = types.map((type) => makeRunner(type, commands, settings, { worker, lockMs: config.lockDurationMs, log }));
+  const runners = types.map((type) =>
+    makeRunner(type, commands, settings, { worker, lockMs: config.lockDurationMs, log }),
+  );
   const pool = new Pool(commands, new Subscriber(messages), runners, {
     lockMs: config.lockDurationMs,
     stalledIntervalMs: config.stalledIntervalMs,

@@ -1,6 +1,6 @@
-import { type Handler, type HandlerContext, type HandlerJob, type HandlerLog, isUnrecoverable } from './handler.js';
 import type { Outcome } from '../src/shaping/work-source.js';
-import { backoffMs, type Backoff } from './backoff.js';
+import { type Backoff, backoffMs } from './backoff.js';
+import { type Handler, type HandlerContext, type HandlerJob, type HandlerLog, isUnrecoverable } from './handler.js';
 
 /** Why a run is asked to end early; the handler finds it as `signal.reason`. */
 export type StopReason = 'timeout' | 'cancelled' | 'shutdown' | 'lock lost';

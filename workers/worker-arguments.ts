@@ -1,7 +1,10 @@
 /** What the command line hands to a worker process, as one JSON argument. */
 export interface WorkerArguments {
   /** As for loading the configuration; absent fields are as there. */
-  readonly load: { readonly file?: string; readonly overrides?: { readonly listen?: string; readonly dataDir?: string } };
+  readonly load: {
+    readonly file?: string;
+    readonly overrides?: { readonly listen?: string; readonly dataDir?: string };
+  };
   /** Types to serve; all that have a handler when absent. */
   readonly types?: readonly string[];
   /** Slots by type. */

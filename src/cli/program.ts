@@ -72,7 +72,9 @@ function describeProgram(version: string, setCode: (code: number) => void): Comm
     async (flags: CommonFlags) => {
       const config = await loadConfig({ env: environment().variables, cwd: process.cwd(), ...loadOf(flags) });
       const outcome = await stopEmbeddedRedis(config.dataDir);
-      process.stdout.write(`${outcome === 'stopped' ? 'Redis stopped' : 'Redis was not running'} (${config.dataDir})\n`);
+      process.stdout.write(
+        `${outcome === 'stopped' ? 'Redis stopped' : 'Redis was not running'} (${config.dataDir})\n`,
+      );
     },
   );
   return program;
@@ -105,7 +107,9 @@ function parseConcurrency(text: string): Record<string, number> {
       const [, type, slots] = /^\s*([a-z][a-z0-9_-]*)=([0-9]{1,5})\s*$/.exec(part) ?? [];
       const count = Number(slots);
       if (type === undefined || count < 1) {
-        throw new InvalidArgumentError(`expected type=slots such as ocr=2,chat=8, with slots from 1 to 99999; got "${part}"`);
+        throw new InvalidArgumentError(
+          `expected type=slots such as ocr=2,chat=8, with slots from 1 to 99999; got "${part}"`,
+        );
       }
       return [type, count];
     }),

@@ -1,6 +1,6 @@
-import { loadConfig, type Config } from '../config/config.js';
+import { type Config, loadConfig } from '../config/config.js';
 import { environment } from '../config/environment.js';
-import { reachRedis, type ReachedRedis } from '../redis/reach-redis.js';
+import { type ReachedRedis, reachRedis } from '../redis/reach-redis.js';
 import { createLogger, type Logger } from '../telemetry/logger.js';
 import { startApi } from './api-server.js';
 import { type FirstKeys, firstKeys } from './first-keys.js';

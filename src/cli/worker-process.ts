@@ -6,7 +6,10 @@ import { fileURLToPath } from 'node:url';
 
 /** What a worker process is told; `workers/worker-arguments` is its other side. */
 export interface WorkerOrder {
-  readonly load: { readonly file?: string; readonly overrides?: { readonly listen?: string; readonly dataDir?: string } };
+  readonly load: {
+    readonly file?: string;
+    readonly overrides?: { readonly listen?: string; readonly dataDir?: string };
+  };
   readonly types?: readonly string[];
   readonly concurrency: Readonly<Record<string, number>>;
   readonly allowDownload: boolean;

@@ -33,7 +33,8 @@ export function openConnection(target: RedisTarget, options: ConnectionOptions):
     maxRetriesPerRequest: 0,
     commandTimeout: options.deadlineMs,
     connectTimeout: options.deadlineMs,
-    retryStrategy: (attempt) => Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempt, 6)) * (0.75 + Math.random() / 2),
+    retryStrategy: (attempt) =>
+      Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempt, 6)) * (0.75 + Math.random() / 2),
   });
   reportState(redis, options.onState);
   // A first attempt that fails is retried like any other; whoever needs Redis to be there waits with untilReady().

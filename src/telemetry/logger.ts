@@ -14,5 +14,8 @@ const STDERR = 2;
 export function createLogger(options: { readonly isTerminal: boolean; readonly level?: string }): Logger {
   const settings = { base: null, level: options.level ?? 'info', redact: ['req.headers.authorization'] };
   if (!options.isTerminal) return pino(settings, pino.destination({ dest: STDERR, sync: true }));
-  return pino(settings, pretty({ destination: STDERR, sync: true, translateTime: 'SYS:HH:MM:ss.l', ignore: 'pid,hostname' }));
+  return pino(
+    settings,
+    pretty({ destination: STDERR, sync: true, translateTime: 'SYS:HH:MM:ss.l', ignore: 'pid,hostname' }),
+  );
 }
