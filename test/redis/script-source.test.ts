@@ -1,101 +1,124 @@
-import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { bullScripts, readScript, scriptNames } from '../../src/redis/script-source.js';
+import { bullScripts, keyOf, readLibrary, scriptNames } from '../../src/redis/script-source.js';
+import { BULLMQ_COMMANDS } from '../../src/shaping/bullmq-commands.js';
+import { library } from '../../src/shaping/scripts.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 
 const LUA = fileURLToPath(new URL('../../lua', import.meta.url));
 const LUA_TESTS = fileURLToPath(new URL('../lua', import.meta.url));
 
-/** Scripts that contain another one of BullMQ's each time they are read. */
-const COMMAND = { command: 'promote' };
-const sources = scriptNames().map((name) => readScript(name, COMMAND));
+/** The libraries that there are: the verbs of the shaped side, and those around BullMQ's own commands. */
+const touching = Object.values(BULLMQ_COMMANDS).flatMap((treatment) =>
+  'script' in treatment ? [treatment.script.library] : [],
+);
+const libraries = [...new Set([library, ...touching])];
 
 let server: TestRedis;
+let redis: Redis;
 beforeAll(async () => {
   server = await startRedis();
+  redis = server.client();
 });
 afterAll(() => server.stop());
 
-describe.each(sources.map((source) => [source.name, source] as const))('%s', (name, source) => {
+const definitions = (text: string): (string | undefined)[] =>
+  [...text.matchAll(/^local function (\w+)/gm)].map(([, called]) => called);
+
+describe.each(libraries.map((each) => [each.name, each] as const))('library %s', (name, each) => {
+  test('is loaded by Redis, with a function for every verb', async () => {
+    expect(await redis.function('LOAD', each.text)).toBe(name);
+    const listed = JSON.stringify(await redis.function('LIST', 'LIBRARYNAME', name));
+    for (const { name: called } of each.functions.values()) expect(listed).toContain(`"${called}"`);
+  });
+
   test('has nothing left to put in place', () => {
-    expect(source.text.split('\n').filter((line) => line.startsWith('--- @'))).toEqual([]);
-    expect(source.text).not.toMatch(/\$\{/);
+    expect(each.text.split('\n').filter((line) => line.startsWith('--- @'))).toEqual([]);
+    expect(each.text).not.toMatch(/\$\{/);
   });
 
-  test('contains every shared piece at most once', () => {
-    const definitions = [...source.text.matchAll(/^local function (\w+)/gm)].map(([, called]) => called);
-    const ours = new Set(
-      readdirSync(`${LUA}/lib`).flatMap((file) =>
-        [...readFileSync(`${LUA}/lib/${file}`, 'utf8').matchAll(/^local function (\w+)/gm)].map(([, called]) => called),
-      ),
-    );
-    const shared = definitions.filter((called) => ours.has(called));
-    expect(shared).toEqual([...new Set(shared)]);
-    const wrapped = definitions.filter((called) => called?.startsWith('bull_'));
-    expect(wrapped).toEqual([...new Set(wrapped)]);
+  test('contains every shared piece, and each script of BullMQ, once', () => {
+    const shared = readdirSync(`${LUA}/lib`).flatMap((file) => definitions(readFileSync(`${LUA}/lib/${file}`, 'utf8')));
+    const ours = definitions(each.text).filter((called) => shared.includes(called) || called?.startsWith('bull_'));
+    expect(ours.length).toBeGreaterThan(20);
+    expect(ours).toEqual([...new Set(ours)]);
   });
 
-  test('is known to Redis by its hash', async () => {
-    expect(await server.client().script('LOAD', source.text)).toBe(source.sha);
-    expect(createHash('sha1').update(source.text).digest('hex')).toBe(source.sha);
+  test('has a function of its own name for each verb, so that versions live side by side', () => {
+    const [, mark] = name.split('_');
+    expect([...each.functions].filter(([key, { name: called }]) => called !== `${key}_${mark}`)).toEqual([]);
   });
+});
 
-  test('is short, reads its arguments, and has a test file of its own', () => {
-    const file = readFileSync(`${LUA}/${name}.lua`, 'utf8');
+describe.each(scriptNames())('%s', (name) => {
+  const file = readFileSync(`${LUA}/${name}.lua`, 'utf8');
+
+  test('is short, opens with what it is for, and returns a function', () => {
     expect(file.split('\n').length).toBeLessThan(200);
-    expect(source.argv.length).toBeGreaterThan(0);
+    expect(file.startsWith(`--[[\n  ${name}: `)).toBe(true);
+    expect(file).toMatch(/^return function\(ARGV\)$/m);
+  });
+
+  test('is a verb of a library, and has a test file of its own', () => {
+    const verbs = libraries.flatMap(({ functions }) => [...functions.keys()]);
+    expect(verbs.filter((key) => key === name || key.startsWith(`${name}_`)).length).toBeGreaterThan(0);
     expect(readdirSync(LUA_TESTS)).toContain(`${name.replaceAll('_', '-')}.test.ts`);
   });
 });
 
-test('what a piece includes comes before it', () => {
-  const { text } = readScript('dispatch');
-  const pieces = [
-    'local call = redis.call',
-    'local function read_clock',
-    'local function load_type',
-    'local function load_bucket',
-    'local function place',
-  ];
-  const at = pieces.map((piece) => text.indexOf(piece));
-  expect(at).not.toContain(-1);
-  expect(at).toEqual([...at].sort((one, other) => one - other));
-});
+describe('a library', () => {
+  test('has what a piece includes before the piece', () => {
+    const pieces = ['begin_shard', 'read_clock', 'load_type', 'load_bucket', 'place', 'dispatch_next'];
+    const at = pieces.map((piece) => library.text.indexOf(`\nlocal function ${piece}(`));
+    expect(at).not.toContain(-1);
+    expect(at).toEqual([...at].sort((one, other) => one - other));
+  });
 
-test("BullMQ's own text stands in ours as it is, as a local function", () => {
-  const { text } = readScript('dispatch');
-  const own = bullScripts.get('moveToActive')?.content ?? 'nothing';
-  expect(text).toContain(`local function bull_moveToActive(KEYS, ARGV)\n${own}\nend`);
-});
+  test("has BullMQ's own text as it is, as a local function", () => {
+    const own = bullScripts.get('moveToActive')?.content ?? 'nothing';
+    expect(library.text).toContain(`local function bull_moveToActive(KEYS, ARGV)\n${own}\nend`);
+  });
 
-test('parameters are put in place, and make another script', () => {
-  const [promote, remove] = [readScript('touch_job', COMMAND), readScript('touch_job', { command: 'removeJob' })];
-  expect(promote.text).toContain('bull_promote(keys, argv)');
-  expect(remove.text).toContain('bull_removeJob(keys, argv)');
-  expect(promote.sha).not.toBe(remove.sha);
-});
+  test('of other verbs, or of other parameters, has another name', () => {
+    const names = [
+      readLibrary([{ file: 'dispatch' }]),
+      readLibrary([{ file: 'dispatch' }, { file: 'settle' }]),
+      readLibrary([{ file: 'touch_job', parameters: { command: 'promote' } }]),
+      readLibrary([{ file: 'touch_job', parameters: { command: 'removeJob' } }]),
+    ].map(({ name }) => name);
+    expect(new Set(names).size).toBe(4);
+    expect(readLibrary([{ file: 'dispatch' }]).name).toBe(names[0]);
+  });
 
-test('the arguments are those of the header, in order', () => {
-  expect(readScript('dispatch').argv).toEqual(['now', 'token', 'lock', 'worker', 'limit', 'keep_age', 'keep_count']);
-  expect(readScript('renew').argv).toEqual(['lock', 'tokens...']);
+  test('tells the arguments of a verb from its header, in order', () => {
+    const { functions } = readLibrary([{ file: 'dispatch' }, { file: 'renew' }]);
+    expect(functions.get('dispatch')?.argv).toEqual(['now', 'token', 'lock', 'limit', 'keep_age', 'keep_count']);
+    expect(functions.get('renew')?.argv).toEqual(['lock', 'tokens...']);
+  });
+
+  test('tells verbs of one file apart by their parameters', () => {
+    expect(keyOf({ file: 'touch_job', parameters: { command: 'promote' } })).toBe('touch_job_promote');
+    expect(keyOf({ file: 'dispatch' })).toBe('dispatch');
+  });
 });
 
 describe('a fault is told by name', () => {
-  test('a script that there is not', () => {
-    expect(() => readScript('no_such_script')).toThrow(/no_such_script/);
-  });
-
-  test('a parameter without a value', () => {
-    expect(() => readScript('touch_job')).toThrow('no value for ${command}');
-  });
-
-  test('a script that BullMQ has not', () => {
-    expect(() => readScript('touch_job', { command: 'fly' })).toThrow('touch_job.lua: BullMQ has no script "fly"');
-  });
-
-  test('a directive that cannot be read', () => {
-    expect(() => readScript('touch_job', { command: 'two words' })).toThrow('cannot read "--- @bull two words"');
+  test.each([
+    { title: 'a file that there is not', verb: { file: 'no_such_verb' }, message: /no_such_verb/ },
+    { title: 'a parameter without a value', verb: { file: 'touch_job' }, message: /no value for \$\{command\}/ },
+    {
+      title: 'a script that BullMQ has not',
+      verb: { file: 'touch_job', parameters: { command: 'fly' } },
+      message: /touch_job\.lua: BullMQ has no script "fly"/,
+    },
+    {
+      title: 'a directive that cannot be read',
+      verb: { file: 'touch_job', parameters: { command: 'two words' } },
+      message: /touch_job\.lua: cannot read "--- @bull two words"/,
+    },
+  ])('$title', ({ verb, message }) => {
+    expect(() => readLibrary([verb])).toThrow(message);
   });
 });
