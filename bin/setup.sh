@@ -11,7 +11,10 @@ if [ ! -f "$stamp" ] || ! cmp -s package-lock.json "$stamp"; then
 fi
 if [ ! -f dist/.built ] || [ -n "$(find src workers tsconfig.json package.json -newer dist/.built -print -quit)" ]; then
   echo "building …" >&2
+  # Beside the old one, then in its place: what runs from there is not pulled from under its feet.
+  rm -rf dist.new
+  npx --no-install tsc -p tsconfig.json --outDir dist.new
+  touch dist.new/.built
   rm -rf dist
-  npx --no-install tsc -p tsconfig.json
-  touch dist/.built
+  mv dist.new dist
 fi
