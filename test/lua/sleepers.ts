@@ -71,9 +71,13 @@ interface Worker {
   looksAtUs: number;
 }
 
+/** All idle workers sleep past an instant at which something may start. */
+export class Overslept extends Error {}
+
 /**
  * Lives through `happenings` with some workers of one slot each, that sleep for as long as the scripts tell them to and look
- * when they are woken. Throws when all that are idle would sleep past an instant at which something may start.
+ * when they are woken. Throws {@link Overslept} when all that are idle would sleep past an instant at which something may
+ * start.
  */
 export async function nobodyOversleeps(shard: ScriptShard, happenings: readonly Happening[]): Promise<void> {
   await shard.configure(CAPACITY);
@@ -114,7 +118,7 @@ export async function nobodyOversleeps(shard: ScriptShard, happenings: readonly 
         Object.keys(ready).length > 0 ? opensAtUs : Math.max(opensAtUs, ...[Math.min(Infinity, ...Object.values(due))]);
       const looksAtUs = Math.min(...idle().map((worker) => worker.looksAtUs));
       if (looksAtUs > Math.max(startsAtUs, shard.nowUs) + 1) {
-        throw new Error(`something may start at ${startsAtUs}, but the first to look looks at ${looksAtUs}`);
+        throw new Overslept(`something may start at ${startsAtUs}, but the first to look looks at ${looksAtUs}`);
       }
     }
   } finally {

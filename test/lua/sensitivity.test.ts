@@ -1,0 +1,108 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { agree } from './differential/agree.js';
+import { Disagreement } from './differential/twins.js';
+import { redisForTests } from './redis-for-tests.js';
+import type { ChangeScript, ScriptShard } from './script-shard.js';
+import { happening, nobodyOversleeps, Overslept } from './sleepers.js';
+
+const redis = redisForTests();
+
+/** A change of the scripts' text: what stands there, and what shall. */
+type Fault = readonly (readonly [from: string, to: string])[];
+
+/** Makes a fault, and sees to it that it is made: a text that is not there any more makes none. */
+function making(fault: Fault): ChangeScript {
+  return (name, text) =>
+    fault.reduce((changed, [from, to]) => {
+      if (!changed.includes(from)) throw new Error(`${name} has no text ${JSON.stringify(from)} to be changed`);
+      return changed.replaceAll(from, to);
+    }, text);
+}
+
+/** Whether the model and the scripts with a fault disagree, and not merely fail. */
+async function disagree(newShard: () => ScriptShard): Promise<boolean> {
+  try {
+    await agree(newShard, { seed: 5, sweeps: false, lists: 10, longest: 1500, shrinkMs: 120_000, shrink: false });
+    return false;
+  } catch (error) {
+    if (error instanceof Error && error.cause instanceof Disagreement) return true;
+    throw error;
+  }
+}
+
+describe('the differential test notices', () => {
+  test.each<[title: string, fault: Fault]>([
+    ['tat kept over a re-rate', [['b.tat = rescale(b.tat, b.T, T)', '']]],
+    ['a jobRate kept over a re-rate', [['b.jtat = rescale(b.jtat, b.jT, jT)', '']]],
+    ["the type's tat kept over a re-rate", [['ty.tat = now + (ty.tat - now) * T / ty.T', '']]],
+    ['newcomers without virtual time', [['num(math.max(ty.v, b.finish))', 'num(b.finish)']]],
+    ['virtual time that stands still', [['ty.v = math.max(ty.v, start_tag)', '']]],
+    ['a busy period without an end', [['then ty.v = ty.maxfin end', 'then end']]],
+    ['round robin without cost', [['b.finish = start_tag + cost / b.weight', 'b.finish = start_tag + 1 / b.weight']]],
+    ['weights that are not looked at', [['b.finish = start_tag + cost / b.weight', 'b.finish = start_tag + cost']]],
+    ['slack without bounds', [['math.max(b.tat, now - b.slack) + cost', 'b.tat + cost']]],
+    ['a job that is charged 1, whatever it costs', [['+ cost * b.T\n', '+ b.T\n']]],
+    ["a type's rate that is not charged", [['+ cost * ty.T\n', '\n']]],
+    ['credit for idle time', [['    b.tat = math.max(b.tat, now)\n', '']]],
+    [
+      'a burst of one more',
+      [['math.max(b.tat - (b.burst - 1) * b.T, b.jtat)', 'math.max(b.tat - b.burst * b.T, b.jtat)']],
+    ],
+    ['a cap that is checked before the count', [['ty.running = ty.running + active - b.active', '']]],
+    ['a bucket over its cap', [['if b.paused or active >= b.conc then', 'if b.paused or active > b.conc then']]],
+    ['a pause that is not kept', [['if b.paused or active >= b.conc then', 'if active >= b.conc then']]],
+    ['one job too many at the door', [['if held + 1 > b.depth then', 'if held > b.depth then']]],
+    ['one byte too many at the door', [['b.bytes + job.bytes > b.max_bytes', 'b.bytes + job.bytes > b.max_bytes + 1']]],
+    ['a delay that is held against maxWait', [['e.queue = e.wait - delay', 'e.queue = e.wait']]],
+    ['a promise without the burst', [['(cost - (b.burst - 1)) * b.T', 'cost * b.T']]],
+    ['a promise that forgets lateness', [['backlogged and now - b.slack or now', 'now']]],
+    ["a promise that forgets the type's rate", [['return math.max(wait, by_type), by_rate', 'return wait, by_rate']]],
+    [
+      'a delayed job that joins a millisecond early',
+      [
+        ['if b.delayed_at > now then return end', 'if b.delayed_at > now + 1000 then return end'],
+        ['(tonumber(now_ms) + 1) * 0x1000 - 1', '(tonumber(now_ms) + 2) * 0x1000 - 1'],
+      ],
+    ],
+    ['a first delayed job that is not looked for again', [['if b.delayed_changed then read_delayed(b) end', '']]],
+    [
+      'a job that is given back before all others',
+      [['num(priority * 0x100000000 + order)', 'num(0x100000000 + order)']],
+    ],
+    ['bytes of a job given back that are not counted', [["count_bytes(b, 1, call('HSTRLEN', job, 'data'))", '']]],
+    ['an expired job that is kept', [["if end_waiting(b, id, 'expired', keep_age, keep_count) then place(b) end", '']]],
+    ['a start-by that holds for a job that runs', [["elseif name == 'hg:s' then", "elseif name == 'hg:none' then"]]],
+    [
+      'a job asked to stop that waits again',
+      [["if call('HEXISTS', job, 'hg:x') == 0 then return wait_again", 'do return wait_again']],
+    ],
+    ['a repeated dispatch that is another one', [['if again then return again end', '']]],
+    ['a job taken back that its old worker settles', [["call('HDEL', job, 'pb')", '']]],
+    [
+      'a clock that stands still after it stepped back',
+      [['if raw + offset >= last then return raw + offset, offset, raw end', '']],
+    ],
+    [
+      'a clock that goes back',
+      [['if raw >= last then return raw, 0, raw end', 'if raw >= 0 then return raw, 0, raw end']],
+    ],
+  ])('%s', async (_, fault) => {
+    expect(await disagree(() => redis.shard(making(fault)))).toBe(true);
+  });
+});
+
+describe('the watch over sleeping workers notices', () => {
+  test.each<[title: string, fault: Fault]>([
+    ['a bucket that becomes ready unheard', [['or (became_ready and ty.busy > 0)', '']]],
+    ['a first instant that moves forward unheard', [['if freed or due_earlier or', 'if freed or']]],
+    ["room at the type's concurrency that nobody hears of", [['if freed or due_earlier or', 'if due_earlier or']]],
+  ])('%s', async (_, fault) => {
+    const property = fc.asyncProperty(fc.array(happening, { maxLength: 60, size: 'max' }), (happenings) =>
+      nobodyOversleeps(redis.shard(making(fault)), happenings),
+    );
+    const { failed, errorInstance } = await fc.check(property, { seed: 11, numRuns: 100, endOnFailure: true });
+    expect(failed).toBe(true);
+    expect(errorInstance).toBeInstanceOf(Overslept);
+  });
+});
