@@ -142,7 +142,6 @@ return function(ARGV)
   local verdicts = {}
   for at = FIRST, #ARGV, WIDTH do verdicts[#verdicts + 1] = verdict_on(read_job(ARGV, at)) end
   place_anew(b)
-  index_if_quiet(b)
   wake_if_earlier()
   save()
   return { unix_ms(raw_now), b.depth, math.max(0, b.depth - held), verdicts }

@@ -16,7 +16,6 @@ return function(ARGV)
   b.stopped = ARGV[3] == '1'
   b.paused = b.stopped or b.pace_paused == 1
   place_anew(b)
-  index_if_quiet(b)
   wake_if_earlier()
   save()
   return 1

@@ -15,7 +15,6 @@ return function(ARGV)
   local b = load_bucket(ARGV[2])
   if not apply_profile(b, ARGV[3]) then return 0 end
   place_anew(b)
-  index_if_quiet(b)
   wake_if_earlier()
   save()
   return 1

@@ -45,7 +45,6 @@ return function(ARGV)
   recount(b)
   drop_own_events(b)
   place_anew(b)
-  index_if_quiet(b)
   wake_if_earlier()
   save()
   return reply

@@ -55,7 +55,6 @@ return function(ARGV)
     call('HDEL', job, 'hg:e', 'hg:x')
   end
   place_anew(b)
-  index_if_quiet(b)
   wake_if_earlier()
   save()
   return reply

@@ -68,10 +68,20 @@ local function save_bucket(b)
     w[7], w[8], w[9], w[10], b.active, b.waiting, b.odd, flags))
 end
 
+-- Whatever touched a quiet bucket has made its key; a sweep looks whether it may go again.
+local function index_if_quiet(b)
+  if b.indexed or b.stopped or b.waiting > 0 or b.active > 0 or b.delayed_at < math.huge then return end
+  call('ZADD', key_results, 'NX', num(now + 60000000), b.tenant)
+  b.indexed = true
+end
+
 -- Writes what the script changed. Every script that changes anything ends with it.
 local function save()
   for _, b in pairs(loaded) do
-    if not b.forgotten then save_bucket(b) end
+    if not b.forgotten then
+      index_if_quiet(b)
+      save_bucket(b)
+    end
   end
   save_type()
 end

@@ -90,10 +90,3 @@ local function place_anew(b)
   if b.where ~= READY then unready(b) end
   place(b)
 end
-
--- A script that touched a quiet bucket may have made its hash; a sweep looks whether it may go again.
-local function index_if_quiet(b)
-  if b.indexed or b.waiting > 0 or b.active > 0 or b.delayed_at < math.huge then return end
-  call('ZADD', key_results, 'NX', num(now + 60000000), b.tenant)
-  b.indexed = true
-end

@@ -6,11 +6,13 @@
   key shares the hash tag and so the slot.
 ]]
 local call, tag, never
+-- What BullMQ's helpers call it.
+local rcall
 local key_type, key_due, key_ready, key_running, key_expire, key_results, key_wake
 local key_events, key_id, key_meta, key_marker
 
 local function begin_shard(keys)
-  call = redis.call
+  call, rcall = redis.call, redis.call
   key_type, never = keys[1], keys[2]
   tag = string.sub(key_type, 1, -6)
   key_due, key_ready, key_running, key_expire = tag .. ':due', tag .. ':ready', tag .. ':running', tag .. ':expire'

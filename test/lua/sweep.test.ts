@@ -65,7 +65,34 @@ describe('a tenant that went quiet leaves no key', () => {
       live: async (shard) => {
         await shard.redis.del(shard.queueKey('a', 'j1'));
         await shard.take('t');
-        await shard.admit('a', []);
+      },
+    },
+    {
+      title: 'after a running job whose hash went missing',
+      job: {},
+      live: async (shard) => {
+        await shard.take('t');
+        await shard.redis.del(shard.queueKey('a', 'j1'));
+        await shard.settle({ token: 't', tenant: 'a', id: 'j1' }, completed);
+      },
+    },
+    {
+      title: 'after a stalled job whose hash went missing',
+      job: {},
+      live: async (shard) => {
+        await shard.take('t');
+        await shard.redis.del(shard.queueKey('a', 'j1'));
+        await shard.dropLock('a', 'j1');
+        await shard.recover(1);
+      },
+    },
+    {
+      title: 'that was due by mistake',
+      job: {},
+      live: async (shard) => {
+        await run(shard, 't1', completed);
+        await shard.redis.zadd(shard.key('due'), 1, 'b');
+        await shard.take('t2');
       },
     },
     { title: 'with an idempotency key', job: { idempotencyKey: 'k' }, live: (shard) => run(shard, 't', completed) },
