@@ -1,6 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { Redis, type RedisOptions } from 'ioredis';
 import { isPassing, RedisUnavailable } from './outage.js';
+import { withoutArguments } from './private-error.js';
 
 /** Where a Redis is: a URL (`redis://`, `rediss://`) or a unix socket. */
 export type RedisTarget = { readonly url: string } | { readonly socketPath: string };
@@ -51,7 +52,8 @@ export async function untilReady(redis: Redis, signal?: AbortSignal): Promise<vo
 export async function orUnavailable<Reply>(ask: () => Promise<Reply>): Promise<Reply> {
   try {
     return await ask();
-  } catch (error) {
+  } catch (thrown) {
+    const error = withoutArguments(thrown);
     if (isPassing(error)) throw new RedisUnavailable('Redis is not available', { cause: error });
     throw error;
   }

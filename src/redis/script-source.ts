@@ -34,16 +34,17 @@ export const bullScripts: ReadonlyMap<string, BullScript> = readBullScripts();
  * Makes a library of verbs: every include once, in the order in which they need one another, BullMQ's own scripts as local
  * functions, then the verbs. All of it is set up once, when Redis loads it; a script that is evaluated sets up its helpers
  * anew at every call, which took half of its time. Throws on any fault of a file.
+ *
+ * @param dir Where the files are; the package's `lua/` unless given.
  */
-export function readLibrary(verbs: readonly Verb[]): Library {
-  const shared: string[] = [];
-  const included = new Set<string>();
+export function readLibrary(verbs: readonly Verb[], dir = LUA_DIR): Library {
+  const gathered: Gathered = { dir, names: new Set(), texts: [] };
   const bodies = verbs.map((verb) => {
-    const file = readFileSync(join(LUA_DIR, `${verb.file}.lua`), 'utf8');
+    const file = readFileSync(join(dir, `${verb.file}.lua`), 'utf8');
     const text = substitute(file, verb.parameters ?? {});
-    return { key: keyOf(verb), argv: readArgv(file, verb.file), body: pullOut(text, verb.file, included, shared) };
+    return { key: keyOf(verb), argv: readArgv(file, verb.file), body: pullOut(text, verb.file, gathered) };
   });
-  const prelude = [...shared, beginOf(shared)].join('\n');
+  const prelude = [...gathered.texts, beginOf(gathered.texts)].join('\n');
   const hash = createHash('sha256').update(prelude).update(JSON.stringify(bodies)).digest('hex').slice(0, 12);
   const functions = bodies.map(({ key, argv }) => [key, { name: `${key}_${hash}`, argv }] as const);
   const registrations = bodies.map(({ key, body }) => registration(`${key}_${hash}`, body));
@@ -111,29 +112,36 @@ function substitute(text: string, parameters: Readonly<Record<string, string>>):
   });
 }
 
-/** Puts what the directives of a text name into `shared`, once each, and answers the rest of the text. */
-function pullOut(text: string, from: string, included: Set<string>, shared: string[]): string {
+/** What the verbs of a library share, once each, in the order in which they need one another. */
+interface Gathered {
+  readonly dir: string;
+  readonly names: Set<string>;
+  readonly texts: string[];
+}
+
+/** Gathers what the directives of a text name, and answers the rest of the text. */
+function pullOut(text: string, from: string, gathered: Gathered): string {
   const rest = text.split('\n').filter((line) => {
     const [, verb, path, bull] = DIRECTIVE.exec(line) ?? [];
     if (verb === undefined && line.startsWith('--- @')) throw new Error(`${from}.lua: cannot read "${line}"`);
     const name = path ?? bull;
-    if (name !== undefined && !included.has(`${verb} ${name}`)) {
-      included.add(`${verb} ${name}`);
-      shared.push(verb === 'bull' ? wrapBull(name, from) : readInclude(name, from, included, shared));
+    if (name !== undefined && !gathered.names.has(`${verb} ${name}`)) {
+      gathered.names.add(`${verb} ${name}`);
+      gathered.texts.push(verb === 'bull' ? wrapBull(name, from) : readInclude(name, from, gathered));
     }
     return name === undefined;
   });
   return rest.join('\n');
 }
 
-function readInclude(path: string, from: string, included: Set<string>, shared: string[]): string {
+function readInclude(path: string, from: string, gathered: Gathered): string {
   let text: string;
   try {
-    text = readFileSync(join(LUA_DIR, `${path}.lua`), 'utf8');
+    text = readFileSync(join(gathered.dir, `${path}.lua`), 'utf8');
   } catch (cause) {
     throw new Error(`${from}.lua: cannot include "${path}"`, { cause });
   }
-  return pullOut(text, path, included, shared);
+  return pullOut(text, path, gathered);
 }
 
 /** BullMQ's own script as a local function. */

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { type ShardTag, scriptKeys } from './keys.js';
+import { withoutArguments } from './private-error.js';
 import { keyOf, type Library, type Verb } from './script-source.js';
 
 /** One value of ARGV. Binary values go as they are. */
@@ -37,57 +38,77 @@ export interface ScriptCall<Reply> {
 }
 
 /** Loads under way, so that many calls that meet an empty Redis load a library once. */
-const loading = new WeakMap<Redis, Map<Library, Promise<unknown>>>();
+const loading = new WeakMap<Redis, Map<Library, Promise<void>>>();
+
+/** A call that meets an empty Redis so often in a row meets one that is being emptied on purpose. */
+const MAX_LOADS = 5;
 
 /** Gives a library to Redis, whether or not it has it already. */
-export async function loadLibrary(redis: Redis, library: Library): Promise<void> {
-  const underWay = loading.get(redis) ?? new Map<Library, Promise<unknown>>();
+export function loadLibrary(redis: Redis, library: Library): Promise<void> {
+  const underWay = loading.get(redis) ?? new Map<Library, Promise<void>>();
   loading.set(redis, underWay);
-  const load = underWay.get(library) ?? redis.function('LOAD', 'REPLACE', library.text);
+  const load = underWay.get(library) ?? sendLibrary(redis, library).finally(() => underWay.delete(library));
   underWay.set(library, load);
-  try {
-    await load;
-  } finally {
-    underWay.delete(library);
-  }
+  return load;
 }
 
-/** Runs a script. Where Redis does not know it (it is new, or was flushed), it is loaded and run again: it had not begun. */
-export async function runScript<Reply>(redis: Redis, { script, tag, argv }: ScriptCall<Reply>): Promise<Reply> {
-  const keys = scriptKeys(tag);
-  const call = (): Promise<unknown> => redis.fcall(script.function, keys.length, ...keys, ...argv);
+async function sendLibrary(redis: Redis, library: Library): Promise<void> {
   try {
-    return script.parse(await call());
+    await redis.function('LOAD', 'REPLACE', library.text);
   } catch (error) {
-    if (!isUnknownFunction(error)) throw error;
-    await loadLibrary(redis, script.library);
-    return script.parse(await call());
+    throw withoutArguments(error);
   }
 }
 
 /**
+ * Runs a script. Where Redis does not know it (it is new, or was flushed), it is loaded and run again: it had not begun.
+ * Errors are those of Redis without what was sent to it, which is nobody else's business.
+ */
+export async function runScript<Reply>(redis: Redis, { script, tag, argv }: ScriptCall<Reply>): Promise<Reply> {
+  const keys = scriptKeys(tag);
+  for (let loads = 0; ; loads += 1) {
+    try {
+      return script.parse(await redis.fcall(script.function, keys.length, ...keys, ...argv));
+    } catch (error) {
+      if (!isUnknownFunction(error) || loads === MAX_LOADS) throw withoutArguments(error);
+    }
+    await loadLibrary(redis, script.library);
+  }
+}
+
+type ScriptReply<Reply> = { readonly reply: Reply } | { readonly error: Error };
+
+/**
  * Runs several calls in one pipeline; one reply or error each, in their order. Those that Redis did not know are loaded
- * and sent again in a second pipeline: none of them had begun.
+ * and sent again in another pipeline: none of them had begun.
  */
 export async function runScripts<Reply>(
   redis: Redis,
   calls: readonly ScriptCall<Reply>[],
-): Promise<({ reply: Reply } | { error: Error })[]> {
-  const first = await pipeline(redis, calls);
-  const unknown = calls.filter((_, i) => isUnknownFunction(first[i]?.[0]));
-  for (const library of new Set(unknown.map(({ script }) => script.library))) await loadLibrary(redis, library);
-  const second = unknown.length > 0 ? await pipeline(redis, unknown) : [];
-  let next = 0;
-  return calls.map((call, i) => {
-    const [error, reply] = (isUnknownFunction(first[i]?.[0]) ? second[next++] : first[i]) ?? [new Error('no reply')];
-    return error ? { error } : { reply: call.script.parse(reply) };
+): Promise<ScriptReply<Reply>[]> {
+  const answers = await pipeline(redis, calls);
+  for (let loads = 0; loads < MAX_LOADS; loads += 1) {
+    const unknown = calls.flatMap((call, i) => (isUnknownFunction(answers[i]?.[0]) ? [{ call, i }] : []));
+    if (unknown.length === 0) break;
+    for (const library of new Set(unknown.map(({ call }) => call.script.library))) await loadLibrary(redis, library);
+    const again = await pipeline(
+      redis,
+      unknown.map(({ call }) => call),
+    );
+    unknown.forEach(({ i }, at) => {
+      answers[i] = again[at] ?? NO_ANSWER;
+    });
+  }
+  return calls.map(({ script }, i) => {
+    const [error, reply] = answers[i] ?? NO_ANSWER;
+    return error ? { error: withoutArguments(error) } : { reply: script.parse(reply) };
   });
 }
 
-async function pipeline<Reply>(
-  redis: Redis,
-  calls: readonly ScriptCall<Reply>[],
-): Promise<[error: Error | null, reply?: unknown][]> {
+type Answer = [error: Error | null, reply?: unknown];
+const NO_ANSWER: Answer = [new Error('Redis gave no reply')];
+
+async function pipeline<Reply>(redis: Redis, calls: readonly ScriptCall<Reply>[]): Promise<Answer[]> {
   const batch = redis.pipeline();
   for (const { script, tag, argv } of calls) {
     const keys = scriptKeys(tag);

@@ -1,20 +1,20 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { bullScripts, keyOf, readLibrary, scriptNames } from '../../src/redis/script-source.js';
-import { BULLMQ_COMMANDS } from '../../src/shaping/bullmq-commands.js';
-import { library } from '../../src/shaping/scripts.js';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { bullScripts, type Library, readLibrary, scriptNames } from '../../src/redis/script-source.js';
+import { library as shapedLibrary } from '../../src/shaping/scripts.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 
 const LUA = fileURLToPath(new URL('../../lua', import.meta.url));
 const LUA_TESTS = fileURLToPath(new URL('../lua', import.meta.url));
 
-/** The libraries that there are: the verbs of the shaped side, and those around BullMQ's own commands. */
-const touching = Object.values(BULLMQ_COMMANDS).flatMap((treatment) =>
-  'script' in treatment ? [treatment.script.library] : [],
-);
-const libraries = [...new Set([library, ...touching])];
+/** Files that stand for a different one of BullMQ's commands each. */
+const TEMPLATES = ['touch_job', 'touch_bucket'];
+const PROMOTE = { file: 'touch_job', parameters: { command: 'promote' } };
+const REMOVE = { file: 'touch_job', parameters: { command: 'removeJob' } };
 
 let server: TestRedis;
 let redis: Redis;
@@ -24,101 +24,189 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const definitions = (text: string): (string | undefined)[] =>
-  [...text.matchAll(/^local function (\w+)/gm)].map(([, called]) => called);
-
-describe.each(libraries.map((each) => [each.name, each] as const))('library %s', (name, each) => {
-  test('is loaded by Redis, with a function for every verb', async () => {
-    expect(await redis.function('LOAD', each.text)).toBe(name);
-    const listed = JSON.stringify(await redis.function('LIST', 'LIBRARYNAME', name));
-    for (const { name: called } of each.functions.values()) expect(listed).toContain(`"${called}"`);
-  });
-
-  test('has nothing left to put in place', () => {
-    expect(each.text.split('\n').filter((line) => line.startsWith('--- @'))).toEqual([]);
-    expect(each.text).not.toMatch(/\$\{/);
-  });
-
-  test('contains every shared piece, and each script of BullMQ, once', () => {
-    const shared = readdirSync(`${LUA}/lib`).flatMap((file) => definitions(readFileSync(`${LUA}/lib/${file}`, 'utf8')));
-    const ours = definitions(each.text).filter((called) => shared.includes(called) || called?.startsWith('bull_'));
-    expect(ours.length).toBeGreaterThan(20);
-    expect(ours).toEqual([...new Set(ours)]);
-  });
-
-  test('has a function of its own name for each verb, so that versions live side by side', () => {
-    const [, mark] = name.split('_');
-    expect([...each.functions].filter(([key, { name: called }]) => called !== `${key}_${mark}`)).toEqual([]);
-  });
+const dirs: string[] = [];
+afterEach(() => {
+  for (const dir of dirs.splice(0)) rmSync(dir, { recursive: true });
 });
 
-describe.each(scriptNames())('%s', (name) => {
-  const file = readFileSync(`${LUA}/${name}.lua`, 'utf8');
+/** A folder of Lua files, by path. */
+function luaDir(files: Readonly<Record<string, string>>): string {
+  const dir = mkdtempSync(join(tmpdir(), 'hg-lua-'));
+  dirs.push(dir);
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(dir, path)), { recursive: true });
+    writeFileSync(join(dir, path), text);
+  }
+  return dir;
+}
 
-  test('is short, opens with what it is for, and returns a function', () => {
-    expect(file.split('\n').length).toBeLessThan(200);
-    expect(file.startsWith(`--[[\n  ${name}: `)).toBe(true);
-    expect(file).toMatch(/^return function\(ARGV\)$/m);
-  });
+const verb = (name: string, lines: readonly string[] = []): string =>
+  [`--[[`, `  ${name}: a verb.`, ']]', ...lines, `return function() return '${name}' end`].join('\n');
 
-  test('is a verb of a library, and has a test file of its own', () => {
-    const verbs = libraries.flatMap(({ functions }) => [...functions.keys()]);
-    expect(verbs.filter((key) => key === name || key.startsWith(`${name}_`)).length).toBeGreaterThan(0);
-    expect(readdirSync(LUA_TESTS)).toContain(`${name.replaceAll('_', '-')}.test.ts`);
-  });
-});
+function countOf(text: string, piece: string): number {
+  return text.split(piece).length - 1;
+}
+
+function functionName(library: Library, key: string): string {
+  const found = library.functions.get(key);
+  if (!found) throw new Error(`no ${key}`);
+  return found.name;
+}
 
 describe('a library', () => {
-  test('has what a piece includes before the piece', () => {
-    const pieces = ['begin_shard', 'read_clock', 'load_type', 'load_bucket', 'place', 'dispatch_next'];
-    const at = pieces.map((piece) => library.text.indexOf(`\nlocal function ${piece}(`));
+  const { text } = readLibrary([{ file: 'dispatch' }, { file: 'settle' }, PROMOTE, REMOVE]);
+
+  test('has nothing left to put in place', () => {
+    expect(text.split('\n').filter((line) => line.startsWith('--- @'))).toEqual([]);
+    expect(text).not.toMatch(/\$\{/);
+  });
+
+  test('contains every shared piece once, however many verbs and pieces include it', () => {
+    const shared = readdirSync(join(LUA, 'lib')).flatMap((file) =>
+      [...readFileSync(join(LUA, 'lib', file), 'utf8').matchAll(/^local function (\w+\()/gm)].map(([line]) => line),
+    );
+    const times = new Map(shared.map((line) => [line, countOf(text, line)]));
+    expect(Math.max(...times.values())).toBe(1);
+    expect(times.get('local function place(')).toBe(1);
+    expect(countOf(text, 'local function bull_moveToActive(KEYS, ARGV)')).toBe(1);
+  });
+
+  test('has what a piece includes before it', () => {
+    const pieces = ['function read_clock', 'function load_type', 'function load_bucket'];
+    const at = [...pieces, 'function place(', 'function wake('].map((piece) => text.indexOf(piece));
     expect(at).not.toContain(-1);
     expect(at).toEqual([...at].sort((one, other) => one - other));
   });
 
-  test("has BullMQ's own text as it is, as a local function", () => {
+  test("contains BullMQ's own text as it is, as a local function", () => {
     const own = bullScripts.get('moveToActive')?.content ?? 'nothing';
-    expect(library.text).toContain(`local function bull_moveToActive(KEYS, ARGV)\n${own}\nend`);
+    expect(text).toContain(`local function bull_moveToActive(KEYS, ARGV)\n${own}\nend`);
   });
 
-  test('of other verbs, or of other parameters, has another name', () => {
-    const names = [
-      readLibrary([{ file: 'dispatch' }]),
-      readLibrary([{ file: 'dispatch' }, { file: 'settle' }]),
-      readLibrary([{ file: 'touch_job', parameters: { command: 'promote' } }]),
-      readLibrary([{ file: 'touch_job', parameters: { command: 'removeJob' } }]),
-    ].map(({ name }) => name);
-    expect(new Set(names).size).toBe(4);
-    expect(readLibrary([{ file: 'dispatch' }]).name).toBe(names[0]);
+  test('has a verb once per set of parameters, each with its own in place', () => {
+    expect(text).toContain('bull_promote(keys, argv)');
+    expect(text).toContain('bull_removeJob(keys, argv)');
+    const { functions } = readLibrary([PROMOTE, REMOVE]);
+    expect([...functions.keys()]).toEqual(['touch_job_promote', 'touch_job_removeJob']);
   });
 
-  test('tells the arguments of a verb from its header, in order', () => {
+  test('knows the arguments of every verb, as its header has them', () => {
     const { functions } = readLibrary([{ file: 'dispatch' }, { file: 'renew' }]);
     expect(functions.get('dispatch')?.argv).toEqual(['now', 'token', 'lock', 'limit', 'keep_age', 'keep_count']);
     expect(functions.get('renew')?.argv).toEqual(['lock', 'tokens...']);
   });
 
-  test('tells verbs of one file apart by their parameters', () => {
-    expect(keyOf({ file: 'touch_job', parameters: { command: 'promote' } })).toBe('touch_job_promote');
-    expect(keyOf({ file: 'dispatch' })).toBe('dispatch');
+  test('has, for Redis, the name and the functions that it says', async () => {
+    for (const library of [shapedLibrary, readLibrary([PROMOTE, REMOVE])]) {
+      expect(await redis.function('LOAD', library.text)).toBe(library.name);
+      const listed = JSON.stringify(await redis.function('LIST', 'LIBRARYNAME', library.name));
+      for (const { name } of library.functions.values()) expect(listed).toContain(`"${name}"`);
+    }
   });
 });
 
-describe('a fault is told by name', () => {
-  test.each([
-    { title: 'a file that there is not', verb: { file: 'no_such_verb' }, message: /no_such_verb/ },
-    { title: 'a parameter without a value', verb: { file: 'touch_job' }, message: /no value for \$\{command\}/ },
-    {
-      title: 'a script that BullMQ has not',
-      verb: { file: 'touch_job', parameters: { command: 'fly' } },
-      message: /touch_job\.lua: BullMQ has no script "fly"/,
-    },
-    {
-      title: 'a directive that cannot be read',
-      verb: { file: 'touch_job', parameters: { command: 'two words' } },
-      message: /touch_job\.lua: cannot read "--- @bull two words"/,
-    },
-  ])('$title', ({ verb, message }) => {
-    expect(() => readLibrary([verb])).toThrow(message);
+test.each(scriptNames())('%s is short, reads its arguments, is used, and has a test file of its own', (name) => {
+  expect(readFileSync(join(LUA, `${name}.lua`), 'utf8').split('\n').length).toBeLessThan(200);
+  const library = readLibrary([{ file: name, parameters: { command: 'drain' } }]);
+  expect(library.functions.get(`${name}_drain`)?.argv.length).toBeGreaterThan(0);
+  expect(readdirSync(LUA_TESTS)).toContain(`${name.replaceAll('_', '-')}.test.ts`);
+  expect(shapedLibrary.functions.has(name)).toBe(!TEMPLATES.includes(name));
+});
+
+describe('names', () => {
+  const text = (answer: string) =>
+    luaDir({ 'a.lua': `--[[\n  a: answers.\n]]\nreturn function() return '${answer}' end` });
+
+  test('are the same for the same text, wherever it stands', () => {
+    const [one, other] = [text('x'), text('x')].map((dir) => readLibrary([{ file: 'a' }], dir));
+    expect(one?.name).toBe(other?.name);
+    expect(one?.text).toBe(other?.text);
   });
+
+  test('carry the hash of the text, so that two versions of a verb live side by side', async () => {
+    const [old, next] = ['old', 'next'].map((answer) => readLibrary([{ file: 'a' }], text(answer)));
+    if (!old || !next) throw new Error('two libraries');
+    await redis.function('LOAD', old.text);
+    await redis.function('LOAD', next.text);
+    expect(await redis.fcall(functionName(old, 'a'), 0)).toBe('old');
+    expect(await redis.fcall(functionName(next, 'a'), 0)).toBe('next');
+  });
+
+  test('change with anything that a verb includes', () => {
+    const files = (value: number) => ({
+      'a.lua': verb('a', ['--- @include "lib/shared"']),
+      'lib/shared.lua': `local shared = ${value}`,
+    });
+    const [one, other] = [1, 2].map((value) => readLibrary([{ file: 'a' }], luaDir(files(value))));
+    expect(one && functionName(one, 'a')).not.toBe(other && functionName(other, 'a'));
+  });
+});
+
+test('pieces that include each other come once', () => {
+  const dir = luaDir({
+    'a.lua': verb('a', ['--- @include "lib/x"', '--- @include "lib/y"']),
+    'lib/x.lua': '--- @include "lib/y"\nlocal x = 1',
+    'lib/y.lua': '--- @include "lib/x"\nlocal y = 2',
+  });
+  const { text } = readLibrary([{ file: 'a' }], dir);
+  expect([countOf(text, 'local x = 1'), countOf(text, 'local y = 2')]).toEqual([1, 1]);
+});
+
+test('what a piece keeps of a call is begun anew at every call', async () => {
+  const dir = luaDir({
+    'count.lua': [
+      '--[[\n  count: how often it was called since the call began.\n]]',
+      '--- @include "lib/counter"',
+      'return function() counter = counter + 1; return counter end',
+    ].join('\n'),
+    'lib/counter.lua': 'local counter\nlocal function begin_counter() counter = 0 end',
+  });
+  const library = readLibrary([{ file: 'count' }], dir);
+  await redis.function('LOAD', library.text);
+  const answers = [
+    await redis.fcall(functionName(library, 'count'), 0),
+    await redis.fcall(functionName(library, 'count'), 0),
+  ];
+  expect(answers).toEqual([1, 1]);
+});
+
+describe('a fault is told by name', () => {
+  const faulty = (...lines: string[]) => luaDir({ 'a.lua': verb('a', lines) });
+
+  test('a verb that there is not', () => {
+    expect(() => readLibrary([{ file: 'no_such_verb' }])).toThrow(/no_such_verb/);
+  });
+
+  test('a parameter without a value', () => {
+    expect(() => readLibrary([{ file: 'touch_job' }])).toThrow(/no value for \$\{command\}/);
+  });
+
+  test('a script that BullMQ has not', () => {
+    const fly = { file: 'touch_job', parameters: { command: 'fly' } };
+    expect(() => readLibrary([fly])).toThrow('touch_job.lua: BullMQ has no script "fly"');
+  });
+
+  test('an include that there is not, of a verb or of a piece', () => {
+    expect(() => readLibrary([{ file: 'a' }], faulty('--- @include "lib/gone"'))).toThrow(
+      'a.lua: cannot include "lib/gone"',
+    );
+    const nested = { 'a.lua': verb('a', ['--- @include "lib/x"']), 'lib/x.lua': '--- @include "lib/gone"' };
+    expect(() => readLibrary([{ file: 'a' }], luaDir(nested))).toThrow('lib/x.lua: cannot include "lib/gone"');
+  });
+
+  test.each(['--- @import "lib/x"', '--- @include lib/x', '--- @bull two words', '--- @include "lib/x" and more'])(
+    'a directive that cannot be read: %s',
+    (directive) => {
+      expect(() => readLibrary([{ file: 'a' }], faulty(directive))).toThrow(`a.lua: cannot read "${directive}"`);
+    },
+  );
+
+  test.each(['return function() end', '--[[\n  other: a verb.\n]]', '-- a: a verb.'])(
+    'a header that is not its own: %j',
+    (text) => {
+      expect(() => readLibrary([{ file: 'a' }], luaDir({ 'a.lua': text }))).toThrow(
+        'a.lua: the header must begin with "  a: "',
+      );
+    },
+  );
 });
