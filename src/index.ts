@@ -1,0 +1,73 @@
+/**
+ * Headgate as a library: what a program of yours may import from `headgate`. docs/library.md shows how the parts go
+ * together; handlers import from `headgate/handler`.
+ *
+ * Nothing here opens Redis, listens or reads the environment behind the caller's back: who opens, closes.
+ */
+
+/** The configuration: read and checked from a file, and what it says of one bucket. */
+export {
+  type Config,
+  ConfigError,
+  type ConfigProblem,
+  type LoadOptions,
+  loadConfig,
+  type ProfileOverride,
+  type TenantConfig,
+  type TierConfig,
+  type TypeConfig,
+} from './config/config.js';
+export { effectiveProfile } from './config/effective-profile.js';
+
+/** The HTTP surface: built, not listening. */
+export { type AppParts, buildApp } from './http/app.js';
+export { type Door, type DoorType, doorOf } from './http/door.js';
+export type { HttpLimits } from './http/http-limits.js';
+export { createKeyring, hashKey, type KeyEntry, type Keyring, type Principal } from './http/keyring.js';
+export type { ReadyReport } from './http/ready-report.js';
+
+/** The words in which everything is answered. */
+export { type Capacity, DEFAULT_CAPACITY, DEFAULT_PROFILE, type Profile } from './model/profile.js';
+export type {
+  Admission,
+  Admitted,
+  Basis,
+  Cancellation,
+  JobPage,
+  JobState,
+  JobView,
+  NewJob,
+  Rejection,
+  StartPromise,
+} from './model/verdict.js';
+
+/** Connections that never hang. Any connection of ioredis does as well. */
+export {
+  type ConnectionOptions,
+  closeConnection,
+  openConnection,
+  type RedisTarget,
+  untilReady,
+} from './redis/connection.js';
+export { decodeTenant, type EncodedTenant, encodeTenant } from './redis/keys.js';
+export { RedisUnavailable } from './redis/outage.js';
+
+/** Admission and reading, without HTTP. */
+export { configSettings } from './shaping/config-settings.js';
+export { newJobId, parseJobId } from './shaping/job-id.js';
+export { RedisShaping } from './shaping/redis-shaping.js';
+export type { Settings, TypeSettings } from './shaping/settings.js';
+
+/** BullMQ's own `Queue` on a bucket. */
+export {
+  NotAdmitted,
+  RefusedOnShapedQueue,
+  ShapedBackend,
+  type ShapedQueueParts,
+  shapedBackendFactory,
+} from './shaping/shaped-backend.js';
+export type { BucketView, DoorAnswer, JobFilter, Shaping, TypeView } from './shaping/shaping.js';
+export { syncProfiles } from './shaping/sync-profiles.js';
+
+/** A logger as {@link buildApp} expects it. */
+export { createLogger, type Logger } from './telemetry/logger.js';
