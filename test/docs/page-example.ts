@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+/** Below node_modules, so that an example finds the packages that a program beside it would. */
+const FOLDER = join(ROOT, 'node_modules', '.cache', 'headgate-docs');
+const EXAMPLE = /^```ts\n([\s\S]*?)^```\n\nprints\n\n```\n([\s\S]*?)^```$/m;
+
+/** An example of a page, and what the page says that it prints. */
+export interface PageExample {
+  readonly code: string;
+  readonly prints: string;
+}
+
+/** The example of docs/`page` that follows `<!-- example: name -->`. */
+export async function pageExample(page: string, name: string): Promise<PageExample> {
+  const [, rest = ''] = (await readFile(join(ROOT, 'docs', page), 'utf8')).split(`<!-- example: ${name} -->`);
+  const [, code, prints] = EXAMPLE.exec(rest) ?? [];
+  if (code === undefined || prints === undefined) throw new Error(`docs/${page} has no example ${name}`);
+  return { code, prints };
+}
+
+/** Runs an example as a program of its own, in which `headgate` is this source. Resolves with what it printed. */
+export async function runExample({ code }: PageExample, name: string, env: NodeJS.ProcessEnv): Promise<string> {
+  await mkdir(FOLDER, { recursive: true });
+  const file = join(FOLDER, `${name}-${process.pid}.ts`);
+  await writeFile(file, code);
+  const child = spawn(process.execPath, [join(ROOT, 'node_modules', 'jiti', 'lib', 'jiti-cli.mjs'), file], {
+    env: {
+      ...process.env,
+      NO_COLOR: '1',
+      JITI_ALIAS: JSON.stringify({ headgate: join(ROOT, 'src/index.ts') }),
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const [printed, complaints, [exitCode]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close'),
+  ]);
+  if (exitCode !== 0) throw new Error(`the example ended with ${exitCode}:\n${complaints}`);
+  return printed;
+}
