@@ -19,7 +19,10 @@ beforeAll(async () => {
       tiers: { only: { rate: '5/s' } },
       defaultTier: 'only',
       tenants: Object.fromEntries(
-        ['cancelling', 'repeating', 'listing', 'failing'].map((tenant) => [tenant, { types: { open: { rate: 'unlimited' } } }]),
+        ['cancelling', 'repeating', 'listing', 'failing'].map((tenant) => [
+          tenant,
+          { types: { open: { rate: 'unlimited' } } },
+        ]),
       ),
     },
     {
@@ -55,13 +58,13 @@ async function stateOf(tenant: string, id: string): Promise<string | undefined> 
 
 describe('jobs over HTTP, end to end', () => {
   it('start by priority, and in the order of admission within one', async () => {
-    const answers = [];
-    for (const priority of [9, 4, 4, 0, 0]) answers.push(await witness.enqueue(job('slow', 'ranked', { priority })));
-    const [head, ...rest] = answers.map(idOf);
-    const [four1, four2, zero1, zero2] = rest;
-    await expect.poll(() => startsOf('ranked'), { timeout: 20_000 }).toHaveLength(5);
-    // The first found an idle bucket and started at once.
-    expect(await startsOf('ranked')).toEqual([head, zero1, zero2, four1, four2]);
+    const priorities = [9, 4, 4, 0, 0];
+    const answers = await witness.enqueueBatch(
+      'ranked',
+      priorities.map((priority) => ({ type: 'slow', cost: 1, priority })),
+    );
+    const [nine, four1, four2, zero1, zero2] = answers.map(idOf);
+    await expect.poll(() => startsOf('ranked'), { timeout: 20_000 }).toEqual([zero1, zero2, four1, four2, nine]);
   });
 
   it('wait for their delay, and are told apart while they do', async () => {
@@ -72,16 +75,25 @@ describe('jobs over HTTP, end to end', () => {
   });
 
   it('come as a batch, of which each bucket takes a prefix', async () => {
-    const answers = await witness.enqueueBatch('batching', [1, 2, 3].map(() => ({ type: 'slow', cost: 1 })));
+    const answers = await witness.enqueueBatch(
+      'batching',
+      [1, 2, 3].map(() => ({ type: 'slow', cost: 1 })),
+    );
     expect(answers.map(({ status }) => status)).toEqual([202, 202, 202]);
     await expect.poll(() => startsOf('batching'), { timeout: 20_000 }).toEqual(answers.map(idOf));
   });
 
   it('are cancelled before they start: they never run', async () => {
-    const [first, second] = [await witness.enqueue(job('slow', 'leaving')), await witness.enqueue(job('slow', 'leaving'))];
+    const [first, second] = [
+      await witness.enqueue(job('slow', 'leaving')),
+      await witness.enqueue(job('slow', 'leaving')),
+    ];
     const waiting = await witness.enqueue(job('slow', 'leaving', { delayMs: 60_000 }));
     expect(await witness.cancel('leaving', idOf(waiting))).toMatchObject({ status: 200, body: { state: 'cancelled' } });
-    expect(await witness.cancel('leaving', idOf(waiting))).toMatchObject({ status: 409, body: { code: 'already_ended' } });
+    expect(await witness.cancel('leaving', idOf(waiting))).toMatchObject({
+      status: 409,
+      body: { code: 'already_ended' },
+    });
     await expect.poll(() => startsOf('leaving'), { timeout: 20_000 }).toEqual([idOf(first), idOf(second)]);
     expect(await stateOf('leaving', idOf(waiting))).toBe('cancelled');
   });
@@ -118,7 +130,10 @@ describe('jobs over HTTP, end to end', () => {
   });
 
   it('are listed by state, page by page, oldest first', async () => {
-    const answers = await witness.enqueueBatch('listing', [1, 2, 3, 4, 5].map(() => ({ type: 'open', cost: 1 })));
+    const answers = await witness.enqueueBatch(
+      'listing',
+      [1, 2, 3, 4, 5].map(() => ({ type: 'open', cost: 1 })),
+    );
     const page = async (cursor?: unknown): Promise<unknown> => {
       const more = typeof cursor === 'string' ? `&cursor=${encodeURIComponent(cursor)}` : '';
       return system.get(headgate.url, `/v1/jobs?tenant=listing&type=open&state=completed&limit=2${more}`);
@@ -136,7 +151,9 @@ describe('jobs over HTTP, end to end', () => {
         if (field(found, 'cursor') === undefined) return { ids, sizes };
       }
     };
-    await expect.poll(async () => (await all()).ids.toSorted(), { timeout: 20_000 }).toEqual(answers.map(idOf).toSorted());
+    await expect
+      .poll(async () => (await all()).ids.toSorted(), { timeout: 20_000 })
+      .toEqual(answers.map(idOf).toSorted());
     expect(Math.max(...(await all()).sizes)).toBe(2);
   });
 
