@@ -31,7 +31,7 @@ test('the example of the page prints what the page says', async () => {
     await redis.stop();
     await rm(folder, { recursive: true });
   }
-});
+}, 180_000);
 
 /** The rows of the page's table, cell by cell. */
 function documented(): string[][] {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -43,6 +43,7 @@ export async function runExample({ code }: PageExample, name: string, env: NodeJ
     text(child.stderr),
     once(child, 'close'),
   ]);
+  await rm(file);
   if (exitCode !== 0) throw new Error(`the example ended with ${exitCode}:\n${complaints}`);
   return printed;
 }
