@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { CURSOR_PATTERN } from '../shaping/cursor.js';
 import { State } from './job-state.js';
 
 const Tenant = Type.Optional(
@@ -18,16 +19,13 @@ export const LimitsQuery = Type.Object(
   { additionalProperties: false },
 );
 
-/** Score and id of the job that a page ended with, as shaping writes them. */
-const CURSOR = '^-?[0-9]{1,20}(\\.[0-9]{1,20})?([eE][+-]?[0-9]{1,3})?~[\\x21-\\x7e]{1,128}$';
-
 /** The query of `GET /v1/jobs`. */
 export const JobsQuery = Type.Object(
   {
     type: TypeName,
     state: State,
     tenant: Tenant,
-    cursor: Type.Optional(Type.String({ pattern: CURSOR, description: 'the cursor of a previous page' })),
+    cursor: Type.Optional(Type.String({ pattern: CURSOR_PATTERN, description: 'the cursor of a previous page' })),
     limit: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 100, default: 50, description: 'a whole number from 1 to 100' }),
     ),

@@ -5,6 +5,7 @@ import { orUnavailable } from '../redis/connection.js';
 import { encodeTenant, scheduleKeys, shardTag } from '../redis/keys.js';
 import { type Argument, runScript, type Script } from '../redis/script.js';
 import { admissionOf } from './admission.js';
+import { type Cursor, formatCursor, parseCursor } from './cursor.js';
 import { parseJobId } from './job-id.js';
 import { packOptions } from './job-options.js';
 import { jobViewOf } from './job-view.js';
@@ -15,6 +16,9 @@ import type { BucketView, DoorAnswer, JobFilter, Shaping, TypeView } from './sha
 
 /** Jobs that a read looks at, at most, where costs differ, and entries that a page looks at. */
 const SCAN_LIMIT = 1000;
+
+/** Before the first job of any list. */
+const START: Cursor = { score: '', id: '' };
 
 /** {@link Shaping} on Redis. The connection is the caller's to close. */
 export class RedisShaping implements Shaping {
@@ -53,19 +57,20 @@ export class RedisShaping implements Shaping {
   }
 
   async jobs(filter: JobFilter): Promise<JobPage> {
-    const [afterScore = '', afterId = ''] = (filter.cursor ?? '').split('~');
+    const after = filter.cursor === undefined ? START : parseCursor(filter.cursor);
+    if (after === undefined) return { jobs: [] };
     const page = await this.#run(scripts.page, filter.type, [
       encodeTenant(filter.tenant),
       filter.state,
-      afterScore,
-      afterId,
+      after.score,
+      after.id,
       filter.limit,
       SCAN_LIMIT,
     ]);
     const jobs = await Promise.all(page.ids.map((id) => this.job(filter.tenant, id)));
     return {
       jobs: jobs.filter((job) => job !== undefined),
-      ...(page.more && { cursor: `${page.afterScore}~${page.afterId}` }),
+      ...(page.more && { cursor: formatCursor({ score: page.afterScore, id: page.afterId }) }),
     };
   }
 

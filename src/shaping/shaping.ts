@@ -40,7 +40,7 @@ export interface JobFilter {
   readonly type: string;
   readonly tenant: string;
   readonly state: JobState;
-  /** From a previous page. */
+  /** From a previous page; after one that is not, there is nothing. */
   readonly cursor?: string;
   /** Jobs per page, 1 to 100. */
   readonly limit: number;
