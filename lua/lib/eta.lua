@@ -29,8 +29,10 @@ local function is_scarce(b)
   return ty.busy > 0 and now - ty.busy > SCARCE_AFTER_US
 end
 
--- What to promise a job that starts after `wait` by its bucket: µs and what they rest on.
+-- What to promise a job that starts after `wait` by its bucket: µs and what they rest on. Nobody knows when what is paused
+-- goes on: whole_us makes that its greatest wait, which stands for never.
 local function promise(b, wait, cost, scarce)
+  if b.paused or ty.paused then return math.huge, 'capacity' end
   local by_type = type_wait_behind(cost)
   local by_rate = (b.T > 0 or b.jT > 0) and wait >= by_type and not scarce
   return math.max(wait, by_type), by_rate and 'rate' or 'capacity'

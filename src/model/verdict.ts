@@ -28,7 +28,10 @@ export type Basis = 'rate' | 'capacity' | 'delay';
 export interface StartPromise {
   /** 1 is the next to start in its bucket; `null` while delayed. */
   readonly position: number | null;
-  /** Wall-clock instant of the promised start, milliseconds since 1970, by the clock of Redis. */
+  /**
+   * Wall-clock instant of the promised start, milliseconds since 1970, by the clock of Redis. `Infinity`, and so the wait,
+   * while the bucket is paused: nobody can say.
+   */
   readonly releaseAtMs: number;
   /** The same as a wait from the moment of the answer, in milliseconds. */
   readonly waitMs: number;

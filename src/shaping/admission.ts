@@ -1,7 +1,6 @@
 import type { Admission, JobView } from '../model/verdict.js';
+import { msOf } from './ms-of.js';
 import type { AdmitVerdict } from './scripts.js';
-
-const msOf = (us: number): number => Math.ceil(us / 1000);
 
 /** What the script said of one job, in the words of the model. `unixMs` is the clock of Redis at that moment. */
 export function admissionOf(verdict: AdmitVerdict, unixMs: number, replayed: JobView | undefined): Admission {

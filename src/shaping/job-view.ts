@@ -1,4 +1,5 @@
 import type { JobState, JobView } from '../model/verdict.js';
+import { msOf } from './ms-of.js';
 import type { JobFields, scripts } from './scripts.js';
 
 type ReadReply = NonNullable<ReturnType<(typeof scripts)['read']['parse']>>;
@@ -7,7 +8,7 @@ type ReadReply = NonNullable<ReturnType<(typeof scripts)['read']['parse']>>;
 export function jobViewOf(type: string, tenant: string, id: string, read: ReadReply): JobView {
   const { fields, position, basis } = read;
   const state = stateOf(read.state, fields);
-  const waitMs = Math.ceil(read.waitUs / 1000);
+  const waitMs = msOf(read.waitUs);
   const result = fields.get('returnvalue');
   const reason = fields.get('failedReason');
   return {

@@ -4,7 +4,7 @@ import type { Schedule } from './schedule.js';
 import type { ScheduledBucket } from './scheduled-bucket.js';
 import type { JobOffer } from './scheduled-job.js';
 import type { TypeState } from './type-state.js';
-import { wholeUs } from './whole-us.js';
+import { NEVER_US, wholeUs } from './whole-us.js';
 
 /** What the door says of one job; waits in whole microseconds. */
 export type DoorVerdict =
@@ -95,6 +95,8 @@ export class Door {
     const overall = { ...before, backlogged: this.#schedule.busySinceUs !== undefined };
     const typeState = { ...this.#type.state, jobTatUs: 0 };
     const typeWaitUs = this.#rules.etaUs(typeState, this.#type.pace, overall, now) - now;
+    // Nobody knows when what is paused goes on.
+    if (this.#bucket.paused || this.#type.paused) return { ownWaitUs, waitUs: NEVER_US, basis: 'capacity' };
     const limited = pace.emissionUs > 0 || pace.jobEmissionUs > 0;
     const basis = limited && ownWaitUs >= typeWaitUs && !this.#scarce ? 'rate' : 'capacity';
     return { ownWaitUs, waitUs: Math.max(ownWaitUs, typeWaitUs), basis };
