@@ -4,7 +4,7 @@ import { buildApp } from '../http/app.js';
 import { doorOf } from '../http/door.js';
 import { createKeyring, hashKey, type KeyEntry } from '../http/keyring.js';
 import type { ReadyReport } from '../http/ready-report.js';
-import { closeConnection, openConnection } from '../redis/connection.js';
+import { closeConnection, openConnection, untilTried } from '../redis/connection.js';
 import { isPassing } from '../redis/outage.js';
 import type { ReachedRedis } from '../redis/reach-redis.js';
 import { loadLibrary } from '../redis/script.js';
@@ -58,6 +58,8 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
     log,
     newJobId: (type) => newJobId(type),
   });
+  // A Redis that is there answers from the first request on.
+  await untilTried(commands, DEADLINE_MS);
   await app.listen({ host: config.listen.host, port: config.listen.port });
   return {
     url: urlOf(app.server.address(), config.listen.host),

@@ -48,6 +48,22 @@ export async function untilReady(redis: Redis, signal?: AbortSignal): Promise<vo
   if (redis.status !== 'ready') await once(redis, 'ready', signal ? { signal } : {});
 }
 
+/** Resolves once the connection is usable, its first attempt has failed, or `withinMs` has passed, whichever comes first. */
+export async function untilTried(redis: Redis, withinMs: number): Promise<void> {
+  if (redis.status === 'ready') return;
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(done, withinMs);
+    function done(): void {
+      clearTimeout(timer);
+      redis.off('ready', done);
+      redis.off('close', done);
+      resolve();
+    }
+    redis.on('ready', done);
+    redis.on('close', done);
+  });
+}
+
 /** Runs `ask`, turning every sign that Redis is away into {@link RedisUnavailable}. */
 export async function orUnavailable<Reply>(ask: () => Promise<Reply>): Promise<Reply> {
   try {
