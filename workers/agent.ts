@@ -13,12 +13,14 @@ export interface Agent {
 export interface AgentOptions {
   /** Mean pause between two runs, in milliseconds; jittered, so that processes do not march in step. */
   readonly everyMs: number;
+  /** From 0 to 1, for the jitter. */
+  readonly random?: () => number;
   /** Told of errors other than Redis being away, which a later run outlives. */
   readonly onError: (error: unknown) => void;
 }
 
 /** Makes an agent of an idempotent `duty`. Runs never overlap. */
-export function makeAgent(duty: () => Promise<void>, { everyMs, onError }: AgentOptions): Agent {
+export function makeAgent(duty: () => Promise<void>, { everyMs, random = Math.random, onError }: AgentOptions): Agent {
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
   let stopped = true;
@@ -39,7 +41,7 @@ export function makeAgent(duty: () => Promise<void>, { everyMs, onError }: Agent
         await runOnce();
         if (!stopped) schedule();
       },
-      everyMs * (0.75 + Math.random() / 2),
+      everyMs * (0.75 + random() / 2),
     );
   };
   return {

@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'vitest';
+import { type Handler, Unrecoverable } from '../../workers/handler.js';
+import { Run, type RunPlan } from '../../workers/run.js';
+
+const quiet = () => undefined;
+const SERVICES = { log: { debug: quiet, info: quiet, warn: quiet, error: quiet }, progress: async () => undefined };
+
+function runOf(handler: Handler['run'], parts: Partial<RunPlan> & { attempt?: number; payload?: string } = {}): Run {
+  const { attempt = 1, payload = '{"n":1}', ...plan } = parts;
+  return new Run({ id: 'a', type: 'ocr', tenant: 'acme', attempt, cost: 1 }, payload, {
+    handler: { run: handler },
+    timeoutMs: 60_000,
+    attempts: 3,
+    backoff: { type: 'fixed', delayMs: 1000, maxMs: 1000 },
+    options: { lang: 'eng' },
+    maxResultBytes: 100,
+    abandonAfterMs: 20,
+    ...plan,
+  });
+}
+const outcomeOf = (...args: Parameters<typeof runOf>) => runOf(...args).outcome(SERVICES);
+
+/** Goes on until its signal is aborted, then throws the reason. */
+const untilAborted: Handler['run'] = (_, { signal }) =>
+  new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error(String(signal.reason)))));
+const forEver: Handler['run'] = () => new Promise(() => undefined);
+const fails: Handler['run'] = async () => {
+  throw new Error('no good');
+};
+
+describe('a run', () => {
+  test('gives its handler the job, and stores what it returns', async () => {
+    const told = await outcomeOf(({ id, data, options, attempt }) => [id, data, options, attempt]);
+    expect(told).toEqual({ kind: 'completed', value: '["a",{"n":1},{"lang":"eng"},1]' });
+  });
+
+  test.each<[string, unknown, string]>([
+    ['nothing', undefined, 'null'],
+    ['a text', 'ü', '"ü"'],
+    ['a function', () => 1, 'null'],
+    ['NaN', Number.NaN, 'null'],
+  ])('whose handler returns %s completes', async (_, value, json) => {
+    expect(await outcomeOf(async () => value)).toEqual({ kind: 'completed', value: json });
+  });
+
+  const circular: Record<string, unknown> = {};
+  circular.self = circular;
+  test.each<[string, unknown, RegExp]>([
+    ['holds itself', circular, /circular/],
+    ['is a BigInt', 10n, /BigInt/],
+    ['is too large', 'x'.repeat(99), /101 bytes of JSON, at most 100/],
+    ['is too large only in bytes', 'ü'.repeat(50), /102 bytes of JSON/],
+  ])('whose result %s fails for good', async (_, value, reason) => {
+    const outcome = await outcomeOf(async () => value);
+    expect(outcome).toEqual({ kind: 'failed', value: expect.stringMatching(reason) });
+  });
+
+  test('with a payload that is no JSON fails for good, without its handler', async () => {
+    let called = false;
+    const outcome = await outcomeOf(() => (called = true), { payload: '{"n":' });
+    expect(outcome).toEqual({ kind: 'failed', value: expect.stringMatching(/^the payload is not JSON: /) });
+    expect(called).toBe(false);
+  });
+
+  test.each<[string, Handler['run']]>([
+    ['rejects', fails],
+    [
+      'throws at once',
+      () => {
+        throw new Error('no good');
+      },
+    ],
+  ])('whose handler %s is tried again, and fails at the last attempt', async (_, handler) => {
+    const retry = { kind: 'retry', value: 'no good', front: false, delayMs: expect.any(Number) };
+    expect(await outcomeOf(handler, { attempt: 2 })).toEqual(retry);
+    expect(await outcomeOf(handler, { attempt: 3 })).toEqual({ kind: 'failed', value: 'no good' });
+  });
+
+  test.each([
+    ['Unrecoverable', new Unrecoverable('never')],
+    ["BullMQ's, by its name", Object.assign(new Error('never'), { name: 'UnrecoverableError' })],
+  ])('whose handler throws %s fails for good', async (_, error) => {
+    expect(await outcomeOf(() => Promise.reject(error))).toEqual({ kind: 'failed', value: 'never' });
+  });
+
+  test.each<[unknown, string]>([
+    ['text', 'text'],
+    [undefined, 'undefined'],
+    [new Error(''), 'Error'],
+    [new Error('x'.repeat(5000)), 'x'.repeat(2000)],
+  ])('whose handler throws an odd thing has a reason all the same', async (thrown, value) => {
+    expect(await outcomeOf(() => Promise.reject(thrown), { attempt: 3 })).toEqual({ kind: 'failed', value });
+  });
+});
+
+describe('a run that takes too long', () => {
+  test('is told so, and tried again', async () => {
+    const outcome = await outcomeOf(untilAborted, { timeoutMs: 5 });
+    expect(outcome).toMatchObject({ kind: 'retry', value: 'timed out after 5 ms' });
+  });
+
+  test('goes by the handler’s own limit first', async () => {
+    const handler = { run: untilAborted, timeoutMs: 7 };
+    expect(await outcomeOf(forEver, { handler, attempt: 3 })).toEqual({
+      kind: 'failed',
+      value: 'timed out after 7 ms',
+    });
+  });
+
+  test('is abandoned when its handler does not listen', async () => {
+    const outcome = await outcomeOf(forEver, { timeoutMs: 5, attempt: 3 });
+    expect(outcome).toEqual({ kind: 'failed', value: 'timed out after 5 ms' });
+  });
+
+  test('may still complete in the time that is left', async () => {
+    const late: Handler['run'] = (_, { signal }) =>
+      new Promise((resolve) => signal.addEventListener('abort', () => resolve('late')));
+    expect(await outcomeOf(late, { timeoutMs: 5 })).toEqual({ kind: 'completed', value: '"late"' });
+  });
+});
+
+describe('a run that is asked to stop', () => {
+  test.each([
+    ['cancelled', { kind: 'cancelled', value: 'cancelled' }],
+    ['shutdown', { kind: 'return', value: 'the worker was shutting down' }],
+    ['lock lost', { kind: 'retry', value: 'lock lost' }],
+  ] as const)('because of %s ends so', async (reason, outcome) => {
+    const run = runOf(untilAborted);
+    const ended = run.outcome(SERVICES);
+    run.stop(reason);
+    expect(await ended).toMatchObject(outcome);
+  });
+
+  test('before it began is told at once, and is abandoned all the same', async () => {
+    const run = runOf(forEver);
+    run.stop('cancelled');
+    expect(await run.outcome(SERVICES)).toEqual({ kind: 'cancelled', value: 'cancelled' });
+  });
+
+  test('twice keeps to the first reason', async () => {
+    const run = runOf(untilAborted);
+    const ended = run.outcome(SERVICES);
+    run.stop('shutdown');
+    run.stop('cancelled');
+    expect(await ended).toMatchObject({ kind: 'return' });
+  });
+});
