@@ -1,5 +1,6 @@
-import { EventEmitter, once } from 'node:events';
+import { EventEmitter } from 'node:events';
 import { decodeTenant } from '../src/redis/keys.js';
+import { isPassing } from '../src/redis/outage.js';
 import type { Dispatched } from '../src/shaping/scripts.js';
 import type { Held, Outcome, WorkSource } from '../src/shaping/work-source.js';
 import type { HandlerLog } from './handler.js';
@@ -101,7 +102,8 @@ export class Runner extends EventEmitter<RunnerEvents> {
     // Redis may never answer: what could not be brought back by then is left to the recoverer.
     const leave = setTimeout(() => this.#leave.abort(), graceMs + 2 * this.#plan.abandonAfterMs);
     await this.#fetching;
-    if (this.#running.size > 0) await once(this, 'idle');
+    // Not events.once: that gives up at an 'error', of which an outage brings some.
+    if (this.#running.size > 0) await new Promise<void>((resolve) => this.once('idle', resolve));
     clearTimeout(askAll);
     clearTimeout(leave);
   }
@@ -169,19 +171,23 @@ export class Runner extends EventEmitter<RunnerEvents> {
   }
 
   async #settle(held: Held, outcome: Outcome, nextToken: string) {
+    // Decided once: a repetition asks for the job that the first attempt may have taken, or nobody would know of it.
+    const next = this.#stopping ? undefined : nextToken;
     try {
-      return await throughPassingErrors(
-        () => this.source.settle(held, outcome, this.#stopping ? undefined : nextToken),
-        this.#leave.signal,
-      );
+      return await throughPassingErrors(() => this.source.settle(held, outcome, next), this.#leave.signal);
     } catch (error) {
       this.emit('error', error);
       return { verdict: 'lost', next: { kind: 'nothing', waitUs: 0 } } as const;
     }
   }
 
+  /** Redis being away is no fault of the job's: readers see the next value. */
   async #progress(held: Held, value: unknown): Promise<void> {
-    await this.source.progress(held.token, JSON.stringify(value ?? null));
+    try {
+      await this.source.progress(held.token, JSON.stringify(value ?? null));
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+    }
   }
 }
 
