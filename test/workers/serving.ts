@@ -1,0 +1,55 @@
+import { openConnection, Subscriber, untilReady } from '../../src/redis/connection.js';
+import type { WorkSource } from '../../src/shaping/work-source.js';
+import type { Handler } from '../../workers/handler.js';
+import { Pool } from '../../workers/pool.js';
+import type { RunPlan } from '../../workers/run.js';
+import { type EndedRun, Runner } from '../../workers/runner.js';
+
+export interface ServeOptions {
+  readonly socketPath: string;
+  readonly source: (redis: ReturnType<typeof openConnection>) => WorkSource;
+  readonly run: Handler['run'];
+  readonly slots: number;
+  readonly plan?: Partial<RunPlan>;
+  readonly lockMs?: number;
+  readonly stalledIntervalMs?: number;
+}
+
+const quiet = (): void => undefined;
+const LOG = { debug: quiet, info: quiet, warn: quiet, error: quiet };
+
+/** A pool of one type over connections of its own, and what it told. */
+export async function serve(options: ServeOptions) {
+  const { socketPath, slots, lockMs = 30_000, stalledIntervalMs = 60_000 } = options;
+  const open = (name: string) => openConnection({ socketPath }, { name, deadlineMs: 500 });
+  const [commands, messages] = [open('worker'), open('worker-wake')];
+  await Promise.all([untilReady(commands), untilReady(messages)]);
+  const plan: RunPlan = {
+    handler: { run: options.run },
+    timeoutMs: 60_000,
+    attempts: 3,
+    backoff: { type: 'fixed', delayMs: 0, maxMs: 0 },
+    options: {},
+    maxResultBytes: 1000,
+    abandonAfterMs: 100,
+    ...options.plan,
+  };
+  const runner = new Runner(options.source(commands), slots, plan, () => LOG);
+  const pool = new Pool(commands, new Subscriber(messages), [runner], { lockMs, stalledIntervalMs, maxStalled: 1 });
+  const ended: EndedRun[] = [];
+  const errors: unknown[] = [];
+  runner.on('ended', (run) => ended.push(run));
+  pool.on('error', (error) => errors.push(error));
+  await pool.start();
+  return {
+    pool,
+    runner,
+    ended,
+    errors,
+    async close(graceMs = 0): Promise<void> {
+      await pool.stop(graceMs);
+      commands.disconnect();
+      messages.disconnect();
+    },
+  };
+}
