@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { hoist } from './hoist.js';
 
 /** One function of a library: a file of `lua/`, and values for the `${…}` in it. */
 export interface Verb {
@@ -38,12 +39,13 @@ export const bullScripts: ReadonlyMap<string, BullScript> = readBullScripts();
  * @param dir Where the files are; the package's `lua/` unless given.
  */
 export function readLibrary(verbs: readonly Verb[], dir = LUA_DIR): Library {
-  const gathered: Gathered = { dir, names: new Set(), texts: [] };
+  const gathered: Gathered = { dir, names: new Set(), helpers: new Map(), texts: [] };
   const bodies = verbs.map((verb) => {
     const file = readFileSync(join(dir, `${verb.file}.lua`), 'utf8');
     const text = substitute(file, verb.parameters ?? {});
     return { key: keyOf(verb), argv: readArgv(file, verb.file), body: pullOut(text, verb.file, gathered) };
   });
+  refuseTwins(gathered);
   const prelude = [...gathered.texts, beginOf(gathered.texts)].join('\n');
   const hash = createHash('sha256').update(prelude).update(JSON.stringify(bodies)).digest('hex').slice(0, 12);
   const functions = bodies.map(({ key, argv }) => [key, { name: `${key}_${hash}`, argv }] as const);
@@ -68,6 +70,17 @@ begin(keys)
 return verb(argv)
 end
 end)())`;
+}
+
+/** One name, one function: a second one of the same name would take the first one's place for what stands behind it. */
+function refuseTwins({ texts, helpers }: Gathered): void {
+  const ours = texts.filter((text) => !text.includes('local function bull_'));
+  const names = [
+    ...helpers.keys(),
+    ...ours.flatMap((text) => [...text.matchAll(/^local function (\w+)/gm)].map(([, name]) => name)),
+  ];
+  const twin = names.find((name, i) => names.indexOf(name) < i);
+  if (twin !== undefined) throw new Error(`a library has two functions of the name ${twin}`);
 }
 
 /** Includes that keep something during a call say how they begin one, in a function `begin_…`. */
@@ -116,6 +129,8 @@ function substitute(text: string, parameters: Readonly<Record<string, string>>):
 interface Gathered {
   readonly dir: string;
   readonly names: Set<string>;
+  /** Helpers of BullMQ's scripts by name; many scripts have the same ones. */
+  readonly helpers: Map<string, string>;
   readonly texts: string[];
 }
 
@@ -127,7 +142,7 @@ function pullOut(text: string, from: string, gathered: Gathered): string {
     const name = path ?? bull;
     if (name !== undefined && !gathered.names.has(`${verb} ${name}`)) {
       gathered.names.add(`${verb} ${name}`);
-      gathered.texts.push(verb === 'bull' ? wrapBull(name, from) : readInclude(name, from, gathered));
+      gathered.texts.push(verb === 'bull' ? wrapBull(name, from, gathered.helpers) : readInclude(name, from, gathered));
     }
     return name === undefined;
   });
@@ -144,11 +159,15 @@ function readInclude(path: string, from: string, gathered: Gathered): string {
   return pullOut(text, path, gathered);
 }
 
-/** BullMQ's own script as a local function. */
-function wrapBull(name: string, from: string): string {
+/** BullMQ's own script as a local function, behind those of its helpers that the library does not have yet. */
+function wrapBull(name: string, from: string, helpers: Map<string, string>): string {
   const script = bullScripts.get(name);
   if (!script) throw new Error(`${from}.lua: BullMQ has no script "${name}"`);
-  return `local function bull_${name}(KEYS, ARGV)\n${script.content}\nend`;
+  const { functions, body } = hoist(script.content, helpers);
+  const fresh = [...functions].filter(([helper]) => !helpers.has(helper));
+  for (const [helper, source] of fresh) helpers.set(helper, source);
+  const sources = fresh.map(([, source]) => source);
+  return [...sources, `local function bull_${name}(KEYS, ARGV)\n${body}\nend`].join('\n');
 }
 
 const HEADER = /^--\[\[\n([\s\S]*?)\n\]\]/;
