@@ -7,7 +7,7 @@ import { HeadgateFolder } from '../../support/headgate-process.js';
 
 /** A handler whose work the referee does. */
 export const REFEREE_HANDLER = fileURLToPath(new URL('../../referee/referee-handler.ts', import.meta.url));
-const ADMIN_KEY = 'admin-key-of-the-system-tests';
+export const ADMIN_KEY = 'admin-key-of-the-system-tests';
 
 /** Headgate over a folder of its own, with a referee that its handlers call. */
 export interface RefereedSystem {
