@@ -199,19 +199,36 @@ describe('stop()', () => {
   });
 
   test('hands back, without running it, what was dispatched meanwhile', async () => {
-    let ran = 0;
-    const { pool, runner } = await served(async () => {
-      ran += 1;
+    let [ran, dispatched, deliver] = [0, false, (): void => undefined];
+    const delivered = new Promise<void>((resolve) => {
+      deliver = resolve;
     });
-    await expect.poll(() => redis.pubsub('NUMSUB', `${type.work.tag}:wake`)).toContain(1);
-    process.kill(server.pid, 'SIGSTOP');
-    const filling = type.fill('a', 3);
-    runner.wake();
-    const stopping = pool.stop(50);
-    process.kill(server.pid, 'SIGCONT');
-    await Promise.all([filling, stopping]);
+    /** Its answers are on their way until the test lets them arrive. */
+    class Slow extends WorkSource {
+      override async dispatch(token: string) {
+        const found = await super.dispatch(token);
+        dispatched ||= found.kind === 'job';
+        await delivered;
+        return found;
+      }
+    }
+    const [id = ''] = await type.fill('a', 1);
+    const settings = { capacity: DEFAULT_CAPACITY, keepResults: { ageMs: 3_600_000, count: 10 }, attempts: 3 };
+    const { pool, ended } = await served(
+      async () => {
+        ran += 1;
+      },
+      {
+        source: (own) => new Slow(own, type.name, settings, { worker: 'w', lockMs: 30_000 }),
+      },
+    );
+    await expect.poll(() => dispatched, PATIENCE).toBe(true);
+    const stopped = pool.stop(1000);
+    deliver();
+    await stopped;
     expect(ran).toBe(0);
-    expect(await running()).toBe(0);
+    expect(ended.map(({ outcome }) => outcome.kind)).toEqual(['return']);
+    expect([await stateOf(id), await running()]).toEqual(['waiting', 0]);
   });
 
   test('ends within its bound when Redis is away, with something to bring back', async () => {
