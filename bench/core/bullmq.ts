@@ -17,7 +17,7 @@ export async function benchBullmq(
       const worker = new Worker('noop', async () => null, {
         connection: redis,
         concurrency: slots,
-        removeOnComplete: { count: 1 },
+        removeOnComplete: { age: 3600, count: 1000 },
       });
       worker.on('completed', () => {
         left -= 1;

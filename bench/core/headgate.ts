@@ -23,7 +23,7 @@ export async function benchHeadgate(
   const messages = open('bench-wake');
   await untilReady(redis);
   await redis.flushall();
-  const type = { capacity: DEFAULT_CAPACITY, keepResults: { ageMs: 3_600_000, count: 1 }, attempts: 1 };
+  const type = { capacity: DEFAULT_CAPACITY, keepResults: { ageMs: 3_600_000, count: 1000 }, attempts: 1 };
   const settings: Settings = {
     type: () => type,
     typeNames: () => [TYPE],
