@@ -60,14 +60,17 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
   });
   // A Redis that is there answers from the first request on.
   await untilTried(commands, DEADLINE_MS);
-  await app.listen({ host: config.listen.host, port: config.listen.port });
-  return {
-    url: urlOf(app.server.address(), config.listen.host),
-    close: async () => {
-      await app.close();
-      closeConnection(commands);
-    },
+  const close = async (): Promise<void> => {
+    await app.close();
+    closeConnection(commands);
   };
+  try {
+    await app.listen({ host: config.listen.host, port: config.listen.port });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { url: urlOf(app.server.address(), config.listen.host), close };
 }
 
 function keyEntries(config: Config, keys: FirstKeys): KeyEntry[] {
