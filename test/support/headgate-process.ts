@@ -52,7 +52,8 @@ export class HeadgateProcess {
 
   /** Pids of its worker process, none for an API alone. */
   get workerPids(): number[] {
-    return childrenOf(this.pid);
+    // The embedded Redis is its child, too, and is to outlive it.
+    return childrenOf(this.pid).filter((pid) => commandOf(pid).includes('workers/main'));
   }
 
   /** The fields of the line that says it is ready; empty for a worker, whose line is one of its log. */
@@ -259,6 +260,14 @@ function childrenOf(pid: number): number[] {
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
     .filter((each) => parentOf(each) === pid);
+}
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 function parentOf(pid: number): number | undefined {
