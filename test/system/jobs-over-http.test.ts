@@ -26,6 +26,7 @@ beforeAll(async () => {
       ),
     },
     {
+      separateClocks: true,
       types: [
         { type: 'slow', slots: SLOTS },
         { type: 'open', slots: SLOTS },

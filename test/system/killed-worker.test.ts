@@ -28,7 +28,12 @@ beforeAll(async () => {
       tiers: { only: { rate: 'unlimited', depth: DEPTH, concurrency: BUCKET_CAP } },
       defaultTier: 'only',
     },
-    { types: [{ type: 'a', slots: 4, capacity: { concurrency: TYPE_CAP } }], buckets: [], otherwise: terms },
+    {
+      separateClocks: true,
+      types: [{ type: 'a', slots: 4, capacity: { concurrency: TYPE_CAP } }],
+      buckets: [],
+      otherwise: terms,
+    },
     { arrivalMs: 500 },
   );
   api = await system.folder.start('serve');

@@ -29,7 +29,12 @@ beforeAll(async () => {
       tiers: { only: { rate: '50/s', burst: 5 } },
       defaultTier: 'only',
     },
-    { types: [{ type: 'a', slots: 4 }], buckets: [], otherwise: { ratePerSecond: 50, burst: 5, depth: 1000 } },
+    {
+      separateClocks: true,
+      types: [{ type: 'a', slots: 4 }],
+      buckets: [],
+      otherwise: { ratePerSecond: 50, burst: 5, depth: 1000 },
+    },
     { arrivalMs: 500, lateMs: 500 },
   );
   headgate = await system.folder.start('start', ['--concurrency', 'a=4']);

@@ -27,7 +27,12 @@ export interface SystemConfig {
   readonly [field: string]: unknown;
 }
 
-/** Starts the referee and writes the configuration; starts no process of Headgate. */
+/**
+ * Starts the referee and writes the configuration; starts no process of Headgate.
+ *
+ * Node writes the `Date` of its answers from a text that it renews once a second by a timer: where the machine is busy it
+ * is late, and a contract for such a run says `separateClocks`.
+ */
 export async function refereedSystem(
   config: SystemConfig,
   contract: Contract,
