@@ -22,7 +22,8 @@ return function(ARGV)
   if ty.T > 0 and T ~= ty.T and ty.tat > now then ty.tat = now + (ty.tat - now) * T / ty.T end
   ty.T, ty.burst, ty.conc, ty.slack, ty.paused = T, tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]), paused
   call('HSET', key_type, 'format', ARGV[2])
-  wake_if_ready()
+  -- Whoever waits goes by the old capacity: for its rate, or for an event that it has no more reason to wait for.
+  wake()
   save()
   return 'ok'
 end

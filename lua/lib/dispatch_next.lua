@@ -85,9 +85,9 @@ local function nothing_until(at)
 end
 
 -- The bucket at the head of …:ready leaves it, gives a job if it can, and goes where it belongs.
-local function take_from_head(tenant, start_tag, has_others, token, lock_ms)
+local function take_from_head(tenant, start_tag, has_others, token, lock_ms, limit)
   local b = load_bucket(tenant)
-  promote_due(b, 100)
+  promote_due(b, limit)
   call('ZREM', key_ready, tenant)
   b.where = NOWHERE
   local taken
@@ -108,7 +108,7 @@ local function fairest(token, lock_ms, limit)
     end
     local gate = type_gate_at()
     if gate > now then return nothing_until(gate) end
-    local taken = take_from_head(head[1], tonumber(head[2]), head[3] ~= nil, token, lock_ms)
+    local taken = take_from_head(head[1], tonumber(head[2]), head[3] ~= nil, token, lock_ms, limit)
     if taken then return taken end
   end
   -- Whoever mended `limit` buckets and found nothing comes again at once for the rest.

@@ -47,8 +47,8 @@ describe("a change of the type's rate", () => {
   });
 });
 
-describe('whom it wakes', () => {
-  test('somebody, when something is ready', async () => {
+describe('it wakes those who wait by the old capacity', () => {
+  test('when something is ready', async () => {
     const shard = redis.shard();
     await shard.configure({ concurrency: 1 });
     for (const id of ['a', 'b']) await shard.admit(id, [{ id: `${id}1` }], UNLIMITED);
@@ -57,12 +57,10 @@ describe('whom it wakes', () => {
     await shard.configure({ concurrency: 2 });
     expect(await ears.heard()).toEqual(['wake']);
     expect(await shard.take('t2')).toBe('b b1');
-    await shard.configure({ concurrency: 2 });
-    expect(await ears.heard()).toEqual([]);
     ears.close();
   });
 
-  test('those turned away at the old concurrency, when only something due is left', async () => {
+  test('when only something due is left', async () => {
     const shard = redis.shard();
     await shard.configure({ concurrency: 1 });
     for (const id of ['a', 'b']) await shard.admit(id, [{ id: `${id}1` }], UNLIMITED);
@@ -72,6 +70,20 @@ describe('whom it wakes', () => {
     const ears = await wakeUps(shard);
     await shard.configure({ concurrency: 5 });
     expect(await ears.heard()).toEqual(['wake']);
+    ears.close();
+  });
+
+  test('when it was a pause, and only something due is left', async () => {
+    const shard = redis.shard();
+    await shard.configure({ emissionUs: Infinity });
+    await shard.admit('a', [{ id: 'd1', delayMs: 50 }], UNLIMITED);
+    await shard.admit('b', [{ id: 'b1' }], UNLIMITED);
+    expect(await shard.take('sleeper')).toBe('nothing for ever µs');
+    await shard.cancel('b', 'b1');
+    const ears = await wakeUps(shard);
+    await shard.configure({});
+    expect(await ears.heard()).toEqual(['wake']);
+    expect(await shard.take('sleeper')).toBe('nothing for 50000 µs');
     ears.close();
   });
 });

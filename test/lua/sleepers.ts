@@ -22,6 +22,7 @@ export type Happening =
   | { readonly what: 'retime'; readonly tenant: string; readonly profile: Partial<Profile> }
   | { readonly what: 'pause'; readonly tenant: string; readonly stopped: boolean }
   | { readonly what: 'crash'; readonly pick: number }
+  | { readonly what: 'configure'; readonly concurrency: number; readonly emissionUs: number }
   | { readonly what: 'pass'; readonly us: number };
 
 const tenant = fc.constantFrom(...TENANTS);
@@ -59,13 +60,23 @@ export const happening: fc.Arbitrary<Happening> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ what: fc.constant('retime' as const), tenant, profile }) },
   { weight: 1, arbitrary: fc.record({ what: fc.constant('pause' as const), tenant, stopped: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ what: fc.constant('crash' as const), pick: fc.nat(9) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      what: fc.constant('configure' as const),
+      concurrency: fc.constantFrom(1, 2, 3),
+      emissionUs: fc.constantFrom(0, 40_000, 40_000, Infinity),
+    }),
+  },
   { weight: 4, arbitrary: fc.record({ what: fc.constant('pass' as const), us: fc.integer({ min: 1, max: 700_000 }) }) },
 );
 
-/** The type's limits while the workers sleep. */
-export const CAPACITY = { concurrency: 2, emissionUs: 40_000, burst: 4 };
+/** The type's limits, at first. */
+const CAPACITY = { concurrency: 2, emissionUs: 40_000, burst: 4 };
 
 interface Worker {
+  /** It left or died, and nobody has taken its place yet. */
+  gone: boolean;
   run: { token: string; tenant: string; id: string } | undefined;
   /** When its own timer fires; it looks then, and whenever it is woken. */
   looksAtUs: number;
@@ -80,10 +91,11 @@ export class Overslept extends Error {}
  * start.
  */
 export async function nobodyOversleeps(shard: ScriptShard, happenings: readonly Happening[]): Promise<void> {
-  await shard.configure(CAPACITY);
+  let capacity = CAPACITY;
+  await shard.configure(capacity);
   const ears = await wakeUps(shard);
-  const workers: Worker[] = Array.from({ length: 4 }, () => ({ run: undefined, looksAtUs: 0 }));
-  const idle = (): Worker[] => workers.filter(({ run }) => run === undefined);
+  const workers: Worker[] = Array.from({ length: 4 }, () => ({ gone: false, run: undefined, looksAtUs: 0 }));
+  const idle = (): Worker[] => workers.filter(({ gone, run }) => !gone && run === undefined);
   let ids = 0;
 
   const heed = (worker: Worker, token: string, found: Dispatched): void => {
@@ -110,10 +122,14 @@ export async function nobodyOversleeps(shard: ScriptShard, happenings: readonly 
     for (const happening of happenings) {
       const busy = workers.filter(({ run }) => run !== undefined);
       await happen(shard, happening, busy, { heed, nextId: () => `${(ids += 1)}`.padStart(6, '0') });
+      if (happening.what === 'configure') capacity = { ...CAPACITY, ...happening };
+      // In time every worker is replaced by one that looks as soon as it is there.
+      if (happening.what === 'pass') for (const worker of workers) replace(worker);
       await settleDown();
       const { runs, ready, due, typeTatUs } = await shotOfRedis(shard, TENANTS);
-      if (Object.keys(runs).length >= CAPACITY.concurrency || idle().length === 0) continue;
-      const opensAtUs = typeTatUs - (CAPACITY.burst - 1) * CAPACITY.emissionUs;
+      const { burst, concurrency, emissionUs } = capacity;
+      if (Object.keys(runs).length >= concurrency || emissionUs === Infinity || idle().length === 0) continue;
+      const opensAtUs = typeTatUs - (burst - 1) * emissionUs;
       const startsAtUs =
         Object.keys(ready).length > 0 ? opensAtUs : Math.max(opensAtUs, ...[Math.min(Infinity, ...Object.values(due))]);
       const looksAtUs = Math.min(...idle().map((worker) => worker.looksAtUs));
@@ -124,6 +140,11 @@ export async function nobodyOversleeps(shard: ScriptShard, happenings: readonly 
   } finally {
     ears.close();
   }
+}
+
+function replace(worker: Worker): void {
+  if (worker.gone) worker.looksAtUs = 0;
+  worker.gone = false;
 }
 
 async function happen(
@@ -143,8 +164,8 @@ async function happen(
       if (!worker?.run) return;
       const token = `t${nextId()}`;
       const { next } = await shard.settle(worker.run, happening.outcome, happening.leave ? '' : token);
-      // A worker that leaves is replaced by one that does not know yet what is due.
-      heed(worker, token, happening.leave ? { kind: 'nothing', waitUs: null } : next);
+      heed(worker, token, next);
+      worker.gone = happening.leave;
       return;
     }
     case 'cancel': {
@@ -163,10 +184,13 @@ async function happen(
       if (!worker?.run) return;
       await shard.dropLock(worker.run.tenant, worker.run.id);
       worker.run = undefined;
-      worker.looksAtUs = Infinity;
+      worker.gone = true;
       await shard.recover(100);
       return;
     }
+    case 'configure':
+      await shard.configure({ ...CAPACITY, ...happening });
+      return;
     case 'pass':
       shard.nowUs += happening.us;
   }
