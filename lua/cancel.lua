@@ -1,6 +1,7 @@
 --[[
   cancel: end a job that has not started, or ask a running one to stop; whoever settles decides.
 
+  FLAGS allow-oom
   ARGV
     now          µs since 2025-01-01; "" for the server's clock
     tenant       percent-encoded

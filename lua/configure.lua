@@ -1,6 +1,7 @@
 --[[
   configure: the type's capacity, and the version of the stored form. Idempotent; a rate that changed keeps its level.
 
+  FLAGS allow-oom
   ARGV
     now          µs since 2025-01-01; "" for the server's clock
     format       version of the stored form that the caller speaks

@@ -1,6 +1,7 @@
 --[[
   dispatch: hand the fairest ready job of any tenant to a worker.
 
+  FLAGS allow-oom
   ARGV
     now          µs since 2025-01-01; "" for the server's clock
     token        of the lock, new for every dispatch; the same token is answered with the same job. It begins with the

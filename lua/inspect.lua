@@ -1,6 +1,7 @@
 --[[
   inspect: the state of one bucket. Writes nothing.
 
+  FLAGS no-writes, allow-oom
   ARGV
     now          µs since 2025-01-01; "" for the server's clock
     tenant       percent-encoded

@@ -1,6 +1,7 @@
 --[[
   page: ids of one bucket's jobs in one state, oldest first, a page at a time. Writes nothing.
 
+  FLAGS no-writes, allow-oom
   ARGV
     tenant       percent-encoded
     state        waiting | delayed | active | completed | failed | expired | cancelled

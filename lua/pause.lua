@@ -2,6 +2,7 @@
   pause: a bucket starts nothing more, or goes on. What runs is left alone. A flag of Headgate's, not BullMQ's meta, which
   all tenants of a shard share.
 
+  FLAGS allow-oom
   ARGV
     now          µs since 2025-01-01; "" for the server's clock
     tenant       percent-encoded

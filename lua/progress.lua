@@ -1,6 +1,7 @@
 --[[
   progress: store how far a running job is.
 
+  FLAGS allow-oom
   ARGV
     token        under which the job was dispatched
     progress     JSON

@@ -1,15 +1,33 @@
 --[[
   read: one job and when it starts. Writes nothing.
 
+  FLAGS no-writes, allow-oom
   ARGV
     now          µs since 2025-01-01; "" for the server's clock
     tenant       percent-encoded
     id           of the job
     scan         how many jobs ahead are looked at, at most, where costs differ
+    result       "1" to have the result too, which may be large
   Returns { 'none' } or { state, position (0: none), wait µs, basis, approximate (0 | 1), unix ms, fields of the hash };
+  the payload is not among the fields;
   state as BullMQ's sets have it: waiting | delayed | active | completed | failed.
 ]]
 --- @include "lib/eta"
+
+local FIELDS = { 'timestamp', 'priority', 'processedOn', 'finishedOn', 'failedReason', 'atm', 'progress', 'hg:c', 'hg:e',
+  'hg:s', 'hg:x' }
+
+-- Names and values of what a reader is told, flat; nil when there is no such job.
+local function read_fields(job, with_result)
+  local values, flat = call('HMGET', job, unpack(FIELDS)), {}
+  if not values[1] then return nil end
+  for i, name in ipairs(FIELDS) do
+    if values[i] then flat[#flat + 1], flat[#flat + 2] = name, values[i] end
+  end
+  local result = with_result and call('HGET', job, 'returnvalue')
+  if result then flat[#flat + 1], flat[#flat + 2] = 'returnvalue', result end
+  return flat
+end
 
 -- Cost of the jobs of the same priority that stand before rank; exact by rank while every waiting job costs 1.
 local function cost_before(b, first, rank, scan)
@@ -34,8 +52,8 @@ return function(ARGV)
   load_type(ARGV[1])
   local b, id = load_bucket(ARGV[2]), ARGV[3]
   local job = b.prefix .. id
-  local fields = call('HGETALL', job)
-  if #fields == 0 then return { 'none' } end
+  local fields = read_fields(job, ARGV[5] == '1')
+  if not fields then return { 'none' } end
   local reply
   local rank = call('ZRANK', b.prioritized, id)
   local due = not rank and call('ZSCORE', b.delayed, id)

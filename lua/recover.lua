@@ -2,6 +2,7 @@
   recover: jobs whose lock ran out (their worker died, froze or was cut off) wait again, at the front of their priority;
   one that did so too often fails, one that was asked to stop is cancelled.
 
+  FLAGS allow-oom
   ARGV
     now          µs since 2025-01-01; "" for the server's clock
     cursor       of the walk over …:running; "0" at first

@@ -1,6 +1,7 @@
 --[[
   renew: keep the locks of what one worker runs in this shard.
 
+  FLAGS allow-oom
   ARGV
     lock         ms that the locks last from now
     tokens...    under which the jobs were dispatched

@@ -2,6 +2,7 @@
   retime: a bucket's profile changed while jobs wait. The level stays, the gate moves, and the bucket goes where it
   belongs now.
 
+  FLAGS allow-oom
   ARGV
     now          µs since 2025-01-01; "" for the server's clock
     tenant       percent-encoded

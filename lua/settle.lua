@@ -1,6 +1,7 @@
 --[[
   settle: end what a worker was running, and hand it the next job in the same breath.
 
+  FLAGS allow-oom
   ARGV
     now          µs since 2025-01-01; "" for the server's clock
     token        under which the job was dispatched
@@ -31,18 +32,23 @@ local NO_LOCK = '0'
 -- Their answer when the job's hash is gone.
 local MISSING = -1
 
+-- BullMQ repeats a result in its event, and thousands of events are kept: of a larger one they say nothing.
+local MAX_TOLD = 1024
+
 local function finish(b, job, run)
   local target = run.outcome == 'completed' and 'completed' or 'failed'
   local property = run.outcome == 'completed' and 'returnvalue' or 'failedReason'
   if run.outcome == 'cancelled' then call('HSET', job, 'hg:e', 'cancelled') end
+  local told = #run.value <= MAX_TOLD and run.value or 'null'
   local code = bull_moveToFinished({
     b.prefix .. 'wait', b.active_key, b.prioritized, key_events, b.prefix .. 'stalled', never, b.delayed,
     b.prefix .. 'paused', key_meta, b.prefix .. 'pc', b.prefix .. target, job, never, key_marker,
   }, {
-    run.id, now_ms, property, run.value, target, '0', b.prefix,
+    run.id, now_ms, property, told, target, '0', b.prefix,
     cmsgpack.pack({ token = NO_LOCK, keepJobs = { count = -1 }, attempts = run.attempts, maxMetricsSize = '' }), '',
   })
   if code == MISSING then return call('LREM', b.active_key, '-1', run.id) end
+  if told ~= run.value then call('HSET', job, property, run.value) end
   keep_result(b, b.prefix .. target, run.keep_age, run.keep_count)
 end
 

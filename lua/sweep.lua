@@ -2,6 +2,7 @@
   sweep: results whose time is over go, and a tenant that went quiet leaves nothing behind. BullMQ trims a queue only when
   another job of it ends, which for a quiet tenant is never.
 
+  FLAGS allow-oom
   ARGV
     now          µs since 2025-01-01; "" for the server's clock
     tenants      how many to look at, at most

@@ -2,6 +2,7 @@
   touch_bucket: BullMQ's own ${command}, which changes many jobs of a bucket by hand. What waits is counted anew from what
   remains, and the bucket goes where it belongs. The keys that all queues of a shard share are never deleted.
 
+  FLAGS allow-oom
   ARGV
     now          µs since 2025-01-01; "" for the server's clock
     tenant       percent-encoded

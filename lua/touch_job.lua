@@ -2,6 +2,7 @@
   touch_job: BullMQ's own ${command}, which changes one job of a bucket by hand. What the job adds to the bucket is counted
   before and after, and the bucket goes where it belongs.
 
+  FLAGS allow-oom
   ARGV
     now          µs since 2025-01-01; "" for the server's clock
     tenant       percent-encoded

@@ -39,7 +39,7 @@ export const JobResource = Type.Object({
   attempts: Type.Integer({ description: 'how often it was started' }),
   cancelRequested: Type.Boolean(),
   progress: Type.Unknown(),
-  result: Type.Optional(Type.Unknown({ description: 'what the handler returned; when completed' })),
+  result: Type.Optional(Type.Unknown({ description: 'what the handler returned; when completed, not in lists' })),
   error: Type.Optional(Type.String({ description: 'why it failed, expired or was cancelled' })),
 });
 export type JobResource = Static<typeof JobResource>;

@@ -51,7 +51,6 @@ export class Scheduler {
     const bucket = all.bucket(tenant);
     bucket.apply(terms, all.rules, all.nowUs);
     bucket.backlog.promote(all.nowUs, PROMOTED_AT_THE_DOOR);
-    all.place(bucket);
     const door = new Door(bucket, all.type, all.schedule, all.rules, all.nowUs);
     const verdicts = offers.map((offer) => this.#receive(door, tenant, offer));
     all.place(bucket);

@@ -111,7 +111,7 @@ export interface JobView {
   readonly attemptsMade: number;
   readonly cancelRequested: boolean;
   readonly progress: unknown;
-  /** The handler's result; present when completed. */
+  /** The handler's result; present when completed, but not in a page. */
   readonly result?: unknown;
   /** Why it failed, expired or was cancelled. */
   readonly error?: string;

@@ -43,13 +43,18 @@ export function readLibrary(verbs: readonly Verb[], dir = LUA_DIR): Library {
   const bodies = verbs.map((verb) => {
     const file = readFileSync(join(dir, `${verb.file}.lua`), 'utf8');
     const text = substitute(file, verb.parameters ?? {});
-    return { key: keyOf(verb), argv: readArgv(file, verb.file), body: pullOut(text, verb.file, gathered) };
+    return {
+      key: keyOf(verb),
+      argv: readArgv(file, verb.file),
+      flags: readFlags(file),
+      body: pullOut(text, verb.file, gathered),
+    };
   });
   refuseTwins(gathered);
   const prelude = [...gathered.texts, beginOf(gathered.texts)].join('\n');
   const hash = createHash('sha256').update(prelude).update(JSON.stringify(bodies)).digest('hex').slice(0, 12);
   const functions = bodies.map(({ key, argv }) => [key, { name: `${key}_${hash}`, argv }] as const);
-  const registrations = bodies.map(({ key, body }) => registration(`${key}_${hash}`, body));
+  const registrations = bodies.map(({ key, flags, body }) => registration(`${key}_${hash}`, flags, body));
   const name = `headgate_${hash}`;
   return { name, text: [`#!lua name=${name}`, prelude, ...registrations].join('\n'), functions: new Map(functions) };
 }
@@ -59,9 +64,9 @@ export function keyOf({ file, parameters = {} }: Verb): string {
   return [file, ...Object.values(parameters)].join('_');
 }
 
-function registration(name: string, body: string): string {
+function registration(name: string, flags: readonly string[], body: string): string {
   return `
-redis.register_function('${name}', (function()
+redis.register_function{ function_name = '${name}', flags = {${flags.map((flag) => `'${flag}'`)}}, callback = (function()
 local verb = (function()
 ${body}
 end)()
@@ -69,7 +74,7 @@ return function(keys, argv)
 begin(keys)
 return verb(argv)
 end
-end)())`;
+end)() }`;
 }
 
 /** One name, one function: a second one of the same name would take the first one's place for what stands behind it. */
@@ -186,4 +191,12 @@ function readArgv(text: string, name: string): string[] {
     if (argument) argv.push(argument);
   }
   return argv;
+}
+
+/**
+ * The flags of a function of Redis that a script's header states: `allow-oom` for what must go on while memory is full
+ * (or nothing would ever leave), `no-writes` for what only reads.
+ */
+function readFlags(text: string): string[] {
+  return /^ {2}FLAGS (.*)$/m.exec(HEADER.exec(text)?.[1] ?? '')?.[1]?.split(', ') ?? [];
 }

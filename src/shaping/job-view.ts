@@ -35,7 +35,7 @@ export function jobViewOf(type: string, tenant: string, id: string, read: ReadRe
     attemptsMade: Number(fields.get('atm') ?? 0),
     cancelRequested: fields.get('hg:x') === '1',
     progress: parseJson(fields.get('progress')) ?? null,
-    ...(state === 'completed' && { result: parseJson(result) ?? null }),
+    ...(state === 'completed' && result !== undefined && { result: parseJson(result) ?? null }),
     ...(endedBadly(state) && reason !== undefined && { error: reason }),
   };
 }

@@ -49,11 +49,8 @@ export class RedisShaping implements Shaping {
     return { admissions, depth: reply.depth, freePlaces: reply.freePlaces };
   }
 
-  async job(tenant: string, id: string): Promise<JobView | undefined> {
-    const home = parseJobId(id);
-    if (!home || !this.#settings.type(home.type)) return undefined;
-    const found = await this.#run(scripts.read, home.type, ['', encodeTenant(tenant), id, SCAN_LIMIT]);
-    return found && jobViewOf(home.type, tenant, id, found);
+  job(tenant: string, id: string): Promise<JobView | undefined> {
+    return this.#read(tenant, id, '1');
   }
 
   async jobs(filter: JobFilter): Promise<JobPage> {
@@ -67,7 +64,7 @@ export class RedisShaping implements Shaping {
       filter.limit,
       SCAN_LIMIT,
     ]);
-    const jobs = await Promise.all(page.ids.map((id) => this.job(filter.tenant, id)));
+    const jobs = await Promise.all(page.ids.map((id) => this.#read(filter.tenant, id, '0')));
     return {
       jobs: jobs.filter((job) => job !== undefined),
       ...(page.more && { cursor: formatCursor({ score: page.afterScore, id: page.afterId }) }),
@@ -108,6 +105,13 @@ export class RedisShaping implements Shaping {
 
   async ping(): Promise<void> {
     await orUnavailable(() => this.#redis.ping());
+  }
+
+  async #read(tenant: string, id: string, result: '0' | '1'): Promise<JobView | undefined> {
+    const home = parseJobId(id);
+    if (!home || !this.#settings.type(home.type)) return undefined;
+    const found = await this.#run(scripts.read, home.type, ['', encodeTenant(tenant), id, SCAN_LIMIT, result]);
+    return found && jobViewOf(home.type, tenant, id, found);
   }
 
   #run<Reply>(script: Script<Reply>, type: string, argv: readonly Argument[]): Promise<Reply> {

@@ -118,7 +118,7 @@ export const scripts = {
   configure: describeScript(library, 'configure', ['now', 'format', 'T', 'burst', 'conc', 'slack'], (reply) =>
     reply === 'ok' ? { kind: 'ok' as const } : { kind: 'other-format' as const, format: asText(asList(reply)[1]) },
   ),
-  read: describeScript(library, 'read', ['now', 'tenant', 'id', 'scan'], (reply) => {
+  read: describeScript(library, 'read', ['now', 'tenant', 'id', 'scan', 'result'], (reply) => {
     const [state, position, waitUs, basis, approximate, unixMs, fields] = asList(reply);
     if (state === 'none') return undefined;
     return {

@@ -57,7 +57,7 @@ export interface Shaping {
   admit(type: string, tenant: string, jobs: readonly NewJob[]): Promise<DoorAnswer>;
   /** One job of `tenant`; `undefined` when there is none of that id (another tenant's job included). */
   job(tenant: string, id: string): Promise<JobView | undefined>;
-  /** Jobs of one bucket and state, oldest first. */
+  /** Jobs of one bucket and state, oldest first, without their results, which may be large. */
   jobs(filter: JobFilter): Promise<JobPage>;
   /** Cancels a job that has not started; asks a running one to stop. */
   cancel(tenant: string, id: string): Promise<Cancellation>;

@@ -81,8 +81,10 @@ test('a job whose answer was lost can be asked for by the id in the refusal', as
 });
 
 test('a Redis without memory refuses jobs with 503 and goes on answering questions', async () => {
-  const server = await started({ args: ['--maxmemory', '1'] });
+  const server = await started();
   const { app, logged } = await appOn(server, 2000);
+  expect((await app.inject(as('acme', { url: `/v1/jobs/${ID}` }))).statusCode).toBe(404);
+  await server.client().config('SET', 'maxmemory', '1');
   expect(problemIn(await app.inject(post(JOB)))).toMatchObject({ status: 503, code: 'redis_unavailable' });
   expect((await app.inject(as('acme', { url: `/v1/jobs/${ID}` }))).statusCode).toBe(404);
   expect(logged.filter(({ level }) => level === 50)).toEqual([]);

@@ -149,7 +149,7 @@ export class ScriptShard {
   }
 
   read(tenant: string, id: string, scan = 1000): Promise<ReplyOf<'read'>> {
-    return this.run(scripts.read, [this.nowUs, encodeTenant(tenant), id, scan]);
+    return this.run(scripts.read, [this.nowUs, encodeTenant(tenant), id, scan, '1']);
   }
 
   inspect(tenant: string): Promise<ReplyOf<'inspect'>> {

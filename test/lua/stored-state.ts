@@ -16,7 +16,7 @@ const TYPE = [
   'slack',
   'paused',
 ];
-const BUCKET = [
+export const BUCKET_DOUBLES = [
   ...[
     'given_T',
     'given_jT',
@@ -43,9 +43,9 @@ export function typeOf(bytes: unknown): Stored {
 }
 
 export function bucketOf(bytes: unknown): Stored {
-  const fields = doubles(bytes, BUCKET);
+  const fields = doubles(bytes, BUCKET_DOUBLES);
   if (Buffer.isBuffer(bytes)) {
-    const at = 8 * BUCKET.length;
+    const at = 8 * BUCKET_DOUBLES.length;
     fields.set('active', bytes.readUInt32LE(at));
     fields.set('waiting', bytes.readUInt32LE(at + 4));
     fields.set('odd', bytes.readUInt32LE(at + 8));
@@ -57,7 +57,7 @@ export function bucketOf(bytes: unknown): Stored {
 /** The bucket with one of its numbers replaced, to be stored by hand. */
 export function withDouble(bytes: Buffer, name: string, value: number): Buffer {
   const changed = Buffer.from(bytes);
-  changed.writeDoubleLE(value, 8 * BUCKET.indexOf(name));
+  changed.writeDoubleLE(value, 8 * BUCKET_DOUBLES.indexOf(name));
   return changed;
 }
 
