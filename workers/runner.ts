@@ -203,7 +203,9 @@ function runJobOf(type: string, job: DispatchedJob): RunJob {
   };
 }
 
-/** From the admission (or from falling due) to this start, by the clock of Redis. */
-function waitOf(job: DispatchedJob): number {
-  return Number(job.fields.get('processedOn')) - Number(job.fields.get('timestamp'));
+/** From the admission (or from falling due) to this start, by the clock of Redis; 0 or more. */
+function waitOf({ fields }: DispatchedJob): number {
+  const asked: unknown = JSON.parse(fields.get('opts') ?? '{}').delay;
+  const joinedAtMs = Number(fields.get('timestamp')) + (typeof asked === 'number' ? asked : 0);
+  return Math.max(0, Number(fields.get('processedOn')) - joinedAtMs);
 }

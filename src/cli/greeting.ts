@@ -15,8 +15,13 @@ export function greeting(url: string, keys: FirstKeys, firstType: string | undef
 }
 
 function curlLine(url: string, keys: FirstKeys, type: string): string {
-  const key = keys.demoKey ?? keys.adminKey ?? 'YOUR_KEY';
+  const key = keys.demoKey ?? keys.adminKey ?? 'A_KEY_OF_YOUR_CONFIGURATION';
   const named = keys.demoKey === undefined && keys.adminKey !== undefined ? { tenant: 'demo' } : {};
   const body = JSON.stringify({ type, ...named, data: { hello: 'world' } });
-  return `curl -s ${url}/v1/jobs -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '${body}'`;
+  return `curl -s ${reachable(url)}/v1/jobs -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '${body}'`;
+}
+
+/** Whoever listens on every address is reached on this machine by loopback. */
+function reachable(url: string): string {
+  return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
 }

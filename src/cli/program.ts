@@ -1,9 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { loadConfig } from '../config/config.js';
-import { environment } from '../config/environment.js';
-import { stopEmbeddedRedis } from '../redis/embedded/embedded-redis.js';
-import { type RunOptions, runApi } from './run-api.js';
-import { startWorkerProcess, type WorkerOrder } from './worker-process.js';
+import type { RunOptions } from './run-api.js';
+import type { WorkerOrder } from './worker-process.js';
 
 interface CommonFlags {
   readonly config?: string;
@@ -18,7 +15,7 @@ interface ServeFlags extends CommonFlags {
 
 interface WorkFlags extends CommonFlags {
   readonly types?: readonly string[];
-  readonly concurrency: Readonly<Record<string, number>>;
+  readonly concurrency?: Readonly<Record<string, number>>;
   readonly download: boolean;
 }
 
@@ -52,6 +49,8 @@ function describeProgram(version: string, setCode: (code: number) => void): Comm
     .addOption(noDownload())
     .addOption(json())
     .action(async (flags: ServeFlags & WorkFlags) => {
+      // Loaded when asked for: what a command does not need would cost it a second.
+      const { runApi } = await import('./run-api.js');
       setCode(await runApi({ ...runOptions(flags), workers: workersOf(flags) }));
     });
   command(program, 'serve', 'run the API alone')
@@ -59,6 +58,7 @@ function describeProgram(version: string, setCode: (code: number) => void): Comm
     .addOption(noDownload())
     .addOption(json())
     .action(async (flags: ServeFlags) => {
+      const { runApi } = await import('./run-api.js');
       setCode(await runApi(runOptions(flags)));
     });
   command(program, 'work', 'run workers alone')
@@ -70,11 +70,9 @@ function describeProgram(version: string, setCode: (code: number) => void): Comm
     });
   command(program, 'stop', 'end the embedded Redis of a data folder; the data stays').action(
     async (flags: CommonFlags) => {
-      const config = await loadConfig({ env: environment().variables, cwd: process.cwd(), ...loadOf(flags) });
-      const outcome = await stopEmbeddedRedis(config.dataDir);
-      process.stdout.write(
-        `${outcome === 'stopped' ? 'Redis stopped' : 'Redis was not running'} (${config.dataDir})\n`,
-      );
+      const { stopRedis } = await import('./stop-redis.js');
+      const { outcome, dataDir } = await stopRedis(loadOf(flags));
+      process.stdout.write(`${outcome === 'stopped' ? 'Redis stopped' : 'Redis was not running'} (${dataDir})\n`);
     },
   );
   return program;
@@ -97,9 +95,10 @@ const types = (): Option =>
     text.split(',').map((name) => name.trim()),
   );
 const concurrency = (): Option =>
-  new Option('--concurrency <type=slots>', 'slots by type, as in ocr=2,chat=8 (default: 10 each, or the capacity)')
-    .argParser(parseConcurrency)
-    .default({}, '');
+  new Option(
+    '--concurrency <type=slots>',
+    'slots by type, as in ocr=2,chat=8 (default: 10 each, or the capacity)',
+  ).argParser(parseConcurrency);
 
 function parseConcurrency(text: string): Record<string, number> {
   return Object.fromEntries(
@@ -125,11 +124,12 @@ function runOptions(flags: ServeFlags): RunOptions {
   return { load: loadOf(flags), allowDownload: flags.download, json: flags.json === true };
 }
 
-function workersOf({ types: names, concurrency: slots }: WorkFlags): Pick<WorkerOrder, 'types' | 'concurrency'> {
+function workersOf({ types: names, concurrency: slots = {} }: WorkFlags): Pick<WorkerOrder, 'types' | 'concurrency'> {
   return { concurrency: slots, ...(names !== undefined && { types: names }) };
 }
 
 async function work(order: WorkerOrder): Promise<number> {
+  const { startWorkerProcess } = await import('./worker-process.js');
   const worker = startWorkerProcess(order);
   process.on('SIGTERM', worker.stop);
   process.on('SIGINT', worker.stop);

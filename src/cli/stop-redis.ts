@@ -1,0 +1,12 @@
+import { loadConfig } from '../config/config.js';
+import { environment } from '../config/environment.js';
+import { stopEmbeddedRedis } from '../redis/embedded/embedded-redis.js';
+import type { WorkerOrder } from './worker-process.js';
+
+/** Ends the embedded Redis of the data folder that the configuration names; the data stays. */
+export async function stopRedis(
+  load: WorkerOrder['load'],
+): Promise<{ outcome: 'stopped' | 'not running'; dataDir: string }> {
+  const { dataDir } = await loadConfig({ env: environment().variables, cwd: process.cwd(), ...load });
+  return { outcome: await stopEmbeddedRedis(dataDir), dataDir };
+}
