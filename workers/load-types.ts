@@ -1,7 +1,7 @@
 import type { Config, TypeConfig } from '../src/config/config.js';
+import type { WorkerOrder } from '../src/config/worker-order.js';
 import type { Handler } from './handler.js';
 import { loadHandler } from './load-handler.js';
-import type { WorkerArguments } from './worker-arguments.js';
 
 /** A type that this process serves. */
 export interface ServedType {
@@ -14,7 +14,7 @@ export interface ServedType {
 const DEFAULT_SLOTS = 10;
 
 /** Loads the handlers of the types to serve. Throws one sentence when a type, a handler or a number of slots is wrong. */
-export async function loadTypes(config: Config, args: WorkerArguments): Promise<ServedType[]> {
+export async function loadTypes(config: Config, args: WorkerOrder): Promise<ServedType[]> {
   for (const name of [...(args.types ?? []), ...Object.keys(args.concurrency)]) {
     if (!config.types.has(name)) throw new Error(`type "${name}" is not configured; there are: ${list(config)}`);
   }

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { loadConfig } from '../src/config/config.js';
 import { environment } from '../src/config/environment.js';
+import type { WorkerOrder } from '../src/config/worker-order.js';
 import { closeConnection, openConnection, Subscriber } from '../src/redis/connection.js';
 import { reachRedis } from '../src/redis/reach-redis.js';
 import { configSettings } from '../src/shaping/config-settings.js';
@@ -9,7 +10,6 @@ import { loadTypes } from './load-types.js';
 import { logRuns } from './log-runs.js';
 import { makeRunner } from './make-runner.js';
 import { Pool } from './pool.js';
-import type { WorkerArguments } from './worker-arguments.js';
 
 /** How long a command may go unanswered; a settle that meets it is repeated. */
 const DEADLINE_MS = 5000;
@@ -17,7 +17,7 @@ const MAX_STALLED = 1;
 
 /** The worker process: one pool over the types it serves, until a signal or the end of the process that started it. */
 async function main(): Promise<void> {
-  const args: WorkerArguments = JSON.parse(process.argv[2] ?? '{}');
+  const args: WorkerOrder = JSON.parse(process.argv[2] ?? '{}');
   const env = environment();
   const log = createLogger({ isTerminal: process.stderr.isTTY === true && !env.ci });
   const config = await loadConfig({ env: env.variables, cwd: process.cwd(), ...args.load });

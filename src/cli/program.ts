@@ -1,6 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import type { WorkerOrder } from '../config/worker-order.js';
 import type { RunOptions } from './run-api.js';
-import type { WorkerOrder } from './worker-process.js';
 
 interface CommonFlags {
   readonly config?: string;

@@ -1,11 +1,12 @@
 import { type Config, loadConfig } from '../config/config.js';
 import { environment } from '../config/environment.js';
+import type { WorkerOrder } from '../config/worker-order.js';
 import { type ReachedRedis, reachRedis } from '../redis/reach-redis.js';
 import { createLogger, type Logger } from '../telemetry/logger.js';
 import { startApi } from './api-server.js';
 import { type FirstKeys, firstKeys } from './first-keys.js';
 import { greeting } from './greeting.js';
-import { startWorkerProcess, type WorkerOrder, type WorkerProcess } from './worker-process.js';
+import { startWorkerProcess, type WorkerProcess } from './worker-process.js';
 
 /** What was asked for on the command line. */
 export interface RunOptions {

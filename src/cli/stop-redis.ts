@@ -1,7 +1,7 @@
 import { loadConfig } from '../config/config.js';
 import { environment } from '../config/environment.js';
+import type { WorkerOrder } from '../config/worker-order.js';
 import { stopEmbeddedRedis } from '../redis/embedded/embedded-redis.js';
-import type { WorkerOrder } from './worker-process.js';
 
 /** Ends the embedded Redis of the data folder that the configuration names; the data stays. */
 export async function stopRedis(

@@ -3,17 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-
-/** What a worker process is told; `workers/worker-arguments` is its other side. */
-export interface WorkerOrder {
-  readonly load: {
-    readonly file?: string;
-    readonly overrides?: { readonly listen?: string; readonly dataDir?: string };
-  };
-  readonly types?: readonly string[];
-  readonly concurrency: Readonly<Record<string, number>>;
-  readonly allowDownload: boolean;
-}
+import type { WorkerOrder } from '../config/worker-order.js';
 
 /** A worker process of its own: a handler that computes hard never holds up the API. */
 export interface WorkerProcess {

@@ -1,5 +1,5 @@
 /** What the command line hands to a worker process, as one JSON argument. */
-export interface WorkerArguments {
+export interface WorkerOrder {
   /** As for loading the configuration; absent fields are as there. */
   readonly load: {
     readonly file?: string;
