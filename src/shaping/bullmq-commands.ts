@@ -75,7 +75,7 @@ export const BULLMQ_COMMANDS: Readonly<Record<string, Treatment>> = {
   obliterate: touchBucket('obliterate', 2),
 
   pause: refuse('pause and resume go through Headgate'),
-  moveJobsToWait: refuse('jobs are promoted and retried one by one'),
+  moveJobsToWait: refuse('Queue.promoteJobs and Queue.retryJobs go through promote and reprocessJob, job by job'),
 
   addParentJob: NO_FLOWS,
   moveToWaitingChildren: NO_FLOWS,

@@ -1,5 +1,6 @@
 import {
   type BackendFactory,
+  type FinishedStatus,
   type IRedisTransaction,
   QueueKeys,
   type RedisClient,
@@ -119,6 +120,30 @@ export class ShapedBackend extends RedisQueueBackend {
     return ids;
   }
 
+  /** Delayed jobs join what waits, first due first, one by one: BullMQ's bulk script would put them before all priorities. */
+  override async promoteJobs(count = BULK): Promise<number> {
+    const ids = await this.#parts.redis.zrange(this.toKey('delayed'), 0, count - 1);
+    for (const id of ids) await this.promote(id);
+    return ids.length === count ? MORE : DONE;
+  }
+
+  /** Ended jobs wait again, oldest first, each at the end of its own priority; see {@link promoteJobs}. */
+  override async retryFinishedJobs(
+    state: FinishedStatus = 'failed',
+    count = BULK,
+    timestamp = Date.now(),
+  ): Promise<number> {
+    const { redis } = this.#parts;
+    const ids = await redis.zrangebyscore(this.toKey(state), '-inf', timestamp, 'LIMIT', 0, count);
+    const { events, wait, meta, active, marker, prioritized, pc } = this.keys;
+    const property = state === 'failed' ? 'failedReason' : 'returnvalue';
+    for (const id of ids) {
+      const keys = [this.toKey(id), events, this.keys[state], wait, meta, active, marker, prioritized, pc];
+      await this.execCommand(await this.client, 'reprocessJob', [...keys, id, 'LPUSH', property, state, '0', '0']);
+    }
+    return ids.length === count ? MORE : DONE;
+  }
+
   override async addFlow(): Promise<never> {
     throw new RefusedOnShapedQueue('addFlow', 'flows and parents are not available');
   }
@@ -165,6 +190,9 @@ export class ShapedBackend extends RedisQueueBackend {
 }
 
 const DEFAULT_PRIORITY = 4;
+/** Jobs that one call of a bulk operation handles, and what it answers: whether to call again. */
+const BULK = 1000;
+const [DONE, MORE] = [0, 1];
 const REFUSED_OPTIONS = ['parent', 'deduplication', 'lifo', 'repeat'];
 
 /** A backend factory for BullMQ's `Queue`, whose name is the tenant: `new Queue(encodeTenant(tenant), opts, factory)`. */
