@@ -102,9 +102,13 @@ export async function nobodyOversleeps(shard: ScriptShard, happenings: readonly 
     worker.run = found.kind === 'job' ? { token, tenant: found.tenant, id: found.id } : undefined;
     worker.looksAtUs = found.kind === 'job' || found.waitUs === null ? Infinity : shard.nowUs + found.waitUs;
   };
-  const look = async (worker: Worker): Promise<void> => {
+  const nextId = (): string => {
     ids += 1;
-    heed(worker, `t${ids}`, await shard.dispatch(`t${ids}`));
+    return String(ids).padStart(6, '0');
+  };
+  const look = async (worker: Worker): Promise<void> => {
+    const token = `t${nextId()}`;
+    heed(worker, token, await shard.dispatch(token));
   };
   /** Whoever has a reason to look looks, until nobody has. */
   const settleDown = async (): Promise<void> => {
@@ -121,7 +125,7 @@ export async function nobodyOversleeps(shard: ScriptShard, happenings: readonly 
     for (const worker of workers) await look(worker);
     for (const happening of happenings) {
       const busy = workers.filter(({ run }) => run !== undefined);
-      await happen(shard, happening, busy, { heed, nextId: () => `${(ids += 1)}`.padStart(6, '0') });
+      await happen(shard, happening, busy, { heed, nextId });
       if (happening.what === 'configure') capacity = { ...CAPACITY, ...happening };
       // In time every worker is replaced by one that looks as soon as it is there.
       if (happening.what === 'pass') for (const worker of workers) replace(worker);
