@@ -56,8 +56,14 @@ async function sendLibrary(redis: Redis, library: Library): Promise<void> {
   try {
     await redis.function('LOAD', 'REPLACE', library.text);
   } catch (error) {
+    if (isUnknownCommand(error))
+      throw new Error('this Redis does not know functions: Headgate needs Redis 7.0 or later');
     throw withoutArguments(error);
   }
+}
+
+function isUnknownCommand(error: unknown): boolean {
+  return error instanceof Error && /^ERR unknown command/i.test(error.message);
 }
 
 /**

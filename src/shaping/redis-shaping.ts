@@ -131,7 +131,7 @@ function jobArguments(type: string, job: NewJob, attempts: number): Argument[] {
     job.data,
     packOptions({ priority, delayMs: job.delayMs, attempts }),
     job.idempotencyKey === undefined ? '' : digest(job.idempotencyKey),
-    digest(JSON.stringify([job.data, job.priority, job.delayMs, job.startByMs ?? null])),
+    digest(JSON.stringify([job.data, job.priority, job.delayMs, job.startByMs ?? null, job.cost])),
     job.startByMs ?? '',
     job.requestId ?? '',
   ];

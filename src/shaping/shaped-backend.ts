@@ -120,6 +120,11 @@ export class ShapedBackend extends RedisQueueBackend {
     return ids;
   }
 
+  override async changePriority(jobId: string, priority = 0, lifo = false): Promise<void> {
+    checkPriority(priority);
+    return super.changePriority(jobId, priority, lifo);
+  }
+
   /** Delayed jobs join what waits, first due first, one by one: BullMQ's bulk script would put them before all priorities. */
   override async promoteJobs(count = BULK): Promise<number> {
     const ids = await this.#parts.redis.zrange(this.toKey('delayed'), 0, count - 1);
@@ -176,7 +181,7 @@ export class ShapedBackend extends RedisQueueBackend {
   #newJob(job: JobJson, jobId: string | undefined): NewJob {
     const { opts } = job;
     const priority = opts.priority ? opts.priority - 1 : DEFAULT_PRIORITY;
-    if (priority > 9) throw new RefusedOnShapedQueue('a priority above 10', 'use 1 (first) to 10 (last)');
+    checkPriority(priority + 1);
     const reordering = REFUSED_OPTIONS.find((option) => Reflect.get(opts, option));
     if (reordering) throw new RefusedOnShapedQueue(`the option ${reordering}`, 'it would re-order or re-queue jobs');
     return {
@@ -194,6 +199,12 @@ const DEFAULT_PRIORITY = 4;
 const BULK = 1000;
 const [DONE, MORE] = [0, 1];
 const REFUSED_OPTIONS = ['parent', 'deduplication', 'lifo', 'repeat'];
+
+/** Every waiting job has one of the ten priorities whose cost a bucket counts. */
+function checkPriority(priority: number): void {
+  if (Number.isInteger(priority) && priority >= 1 && priority <= 10) return;
+  throw new RefusedOnShapedQueue(`the priority ${priority}`, 'use 1 (first) to 10 (last)');
+}
 
 /** A backend factory for BullMQ's `Queue`, whose name is the tenant: `new Queue(encodeTenant(tenant), opts, factory)`. */
 export function shapedBackendFactory(parts: ShapedQueueParts, type: string): BackendFactory<ShapedBackend> {

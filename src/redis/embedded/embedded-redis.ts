@@ -26,6 +26,9 @@ export interface EmbeddedRedis {
   release(): Promise<'stopped' | 'left running'>;
 }
 
+/** Functions came with Redis 7. */
+const OLDEST_MAJOR = 7;
+
 /** How long a server may take to answer at all. One that reads a long append-only file answers, and is waited for without limit. */
 const SILENCE_LIMIT_MS = 15_000;
 
@@ -44,6 +47,12 @@ export async function startEmbeddedRedis(options: EmbeddedOptions): Promise<Embe
   const lock = await folderLock(folder, `${options.path ?? ''}:${SYSTEM_PATH}`);
 
   const { session, launched, rung } = await reachServer(options, folder, socketPath, lock);
+  if (Number.parseInt(session.version, 10) < OLDEST_MAJOR) {
+    await releaseServer(session, socketPath, folder, lock, options.log);
+    throw new EmbeddedRedisError(
+      `Redis ${session.version} is too old: Headgate needs ${OLDEST_MAJOR}.0 or later. Put a newer redis-server on PATH, or name a server in \`redis:\`.`,
+    );
+  }
   const isOurs = launched !== undefined && session.pid === launched.pid;
   const durabilityBefore = await session.useDurability(options.durability);
   const reached = { socketPath, rung: isOurs ? rung : 'adopted', pid: session.pid } as const;
