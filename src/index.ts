@@ -10,14 +10,13 @@ export {
   type Config,
   ConfigError,
   type ConfigProblem,
-  type LoadOptions,
-  loadConfig,
   type ProfileOverride,
   type TenantConfig,
   type TierConfig,
   type TypeConfig,
 } from './config/config.js';
 export { effectiveProfile } from './config/effective-profile.js';
+export { type LoadOptions, loadConfig } from './config/load-config.js';
 
 /** The HTTP surface: built, not listening. */
 export { type AppParts, buildApp } from './http/app.js';

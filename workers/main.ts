@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
-import { loadConfig } from '../src/config/config.js';
 import { environment } from '../src/config/environment.js';
+import { loadConfig } from '../src/config/load-config.js';
 import type { WorkerOrder } from '../src/config/worker-order.js';
 import { closeConnection, openConnection, Subscriber } from '../src/redis/connection.js';
 import { reachRedis } from '../src/redis/reach-redis.js';

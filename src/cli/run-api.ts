@@ -1,5 +1,6 @@
-import { type Config, loadConfig } from '../config/config.js';
+import type { Config } from '../config/config.js';
 import { environment } from '../config/environment.js';
+import { loadConfig } from '../config/load-config.js';
 import type { WorkerOrder } from '../config/worker-order.js';
 import { type ReachedRedis, reachRedis } from '../redis/reach-redis.js';
 import { createLogger, type Logger } from '../telemetry/logger.js';

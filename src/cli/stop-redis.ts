@@ -1,5 +1,5 @@
-import { loadConfig } from '../config/config.js';
 import { environment } from '../config/environment.js';
+import { loadConfig } from '../config/load-config.js';
 import type { WorkerOrder } from '../config/worker-order.js';
 import { stopEmbeddedRedis } from '../redis/embedded/embedded-redis.js';
 

@@ -3,7 +3,6 @@ import type { Capacity, Profile } from '../model/profile.js';
 import type { ListenAddress } from './listen-address.js';
 import type { RedisAddress } from './redis-address.js';
 
-export { type LoadOptions, loadConfig } from './load-config.js';
 export { ConfigError, type ConfigProblem } from './problem.js';
 export type { ListenAddress, RedisAddress };
 

@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { type Config, ConfigError, type LoadOptions, loadConfig } from '../../src/config/config.js';
+import { type Config, ConfigError } from '../../src/config/config.js';
+import { type LoadOptions, loadConfig } from '../../src/config/load-config.js';
 
 /** A fresh folder with the given files; gone when the test is. */
 export async function folderWith(files: Record<string, string | Uint8Array>): Promise<string> {

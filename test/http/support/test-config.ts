@@ -1,7 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Config, loadConfig } from '../../../src/config/config.js';
+import type { Config } from '../../../src/config/config.js';
+import { loadConfig } from '../../../src/config/load-config.js';
 import { hashKey, type KeyEntry } from '../../../src/http/keyring.js';
 
 export const KEYS = {
