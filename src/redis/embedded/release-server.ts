@@ -28,12 +28,18 @@ export async function releaseServer(
       await delay(BETWEEN_LOOKS_MS);
       others = await session.otherHeadgates();
     }
+    const holder = await lock.holder();
     if (others > 0 || !(await session.shutdown())) {
       log('left running', { pid: session.pid, otherConnections: others, dataDir: folder.dataDir });
       return 'left running';
     }
-    while (await lock.isHeld()) await delay(5);
-    await removeSocketAlias(folder);
+    // Until it has ended, or another start has put its own server over the folder; that one's socket is left alone.
+    let isHeld = await lock.isHeld();
+    while (isHeld && (await lock.holder()) === holder) {
+      await delay(5);
+      isHeld = await lock.isHeld();
+    }
+    if (!isHeld) await removeSocketAlias(folder);
     log('stopped', { pid: session.pid, dataDir: folder.dataDir });
     return 'stopped';
   } finally {
