@@ -188,6 +188,7 @@ describe('a subscriber', () => {
     const publisher = server.client();
     await expect.poll(() => publisher.publish('two', 'x')).toBe(1);
     await publisher.publish('one', 'a');
+    await expect.poll(() => heard).toContain('one a');
     stop();
     await publisher.publish('one', 'b');
     await publisher.publish('two', 'c');
