@@ -1,11 +1,9 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { BULLMQ_COMMANDS, type Treatment } from '../../src/shaping/bullmq-commands.js';
-import { startRedis } from '../support/redis-server.js';
-import { pageExample, runExample } from './page-example.js';
+import { examplePrints } from './page-example.js';
 
 const LUA = fileURLToPath(new URL('../../lua', import.meta.url));
 const page = await readFile(new URL('../../docs/bullmq.md', import.meta.url), 'utf8');
@@ -18,20 +16,7 @@ test('the page says of every command what it does to the schedule', () => {
   for (const [command, , , effect] of documented()) expect(effect, command).toMatch(/\w/);
 });
 
-test('the example of the page prints what the page says', async () => {
-  const redis = await startRedis({ port: true });
-  const folder = await mkdtemp(join(tmpdir(), 'hg-docs-'));
-  const config = join(folder, 'headgate.yaml');
-  await writeFile(config, 'types: { echo: { handler: echo } }\ntiers: { default: { depth: 3 } }\n');
-  try {
-    const example = await pageExample('bullmq.md', 'queue');
-    const env = { REDIS_URL: redis.url, HEADGATE_CONFIG: config };
-    expect(await runExample(example, 'queue', env)).toBe(example.prints);
-  } finally {
-    await redis.stop();
-    await rm(folder, { recursive: true });
-  }
-}, 180_000);
+test('the example of the page prints what the page says', () => examplePrints('bullmq.md', 'queue'), 180_000);
 
 /** The rows of the page's table, cell by cell. */
 function documented(): string[][] {

@@ -51,7 +51,7 @@ function serverIn(home: string): string {
 async function unpackServer(path: string, scratch: string, home: string): Promise<string | undefined> {
   const packages = await debianPackages(path, scratch);
   if (packages === undefined) return 'apt-get and dpkg are not on PATH';
-  const root = join(home, 'root');
+  const root = join(home, 'unpacked');
   await packages.unpack(PACKAGES, root);
   // First what the machine says it lacks; all of them where that was not the truth.
   for (const which of ['absent', 'all'] as const) {
@@ -70,7 +70,7 @@ async function writeLauncher(home: string): Promise<void> {
   const environment = folders === '' ? '' : `LD_LIBRARY_PATH="${folders}" `;
   const script = `#!/bin/sh
 here=\${0%/bin/*}
-${environment}exec "$here/root/usr/bin/redis-server" "$@"
+${environment}exec "$here/unpacked/usr/bin/redis-server" "$@"
 `;
   await mkdir(join(home, 'bin'), { recursive: true });
   await writeFile(serverIn(home), script, { mode: 0o755 });
@@ -79,7 +79,7 @@ ${environment}exec "$here/root/usr/bin/redis-server" "$@"
 /** Where the unpacked packages have their libraries, relative to `home`: one folder per processor and, in old releases, per `/lib` and `/usr/lib`. */
 async function libraryFolders(home: string): Promise<string[]> {
   const folders: string[] = [];
-  for (const lib of ['root/usr/lib', 'root/lib']) {
+  for (const lib of ['unpacked/usr/lib', 'unpacked/lib']) {
     const entries = await readdir(join(home, lib), { withFileTypes: true }).catch(() => []);
     folders.push(
       ...entries

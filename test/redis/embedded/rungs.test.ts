@@ -91,7 +91,7 @@ describe.runIf(hasApt)('a server fetched from the packages of the distribution',
   });
 
   test('is fetched again where the one in the cache does not run', async () => {
-    spawnSync('truncate', ['-s', '0', join(cacheDir, `redis-${process.arch}/root/usr/bin/redis-check-rdb`)]);
+    spawnSync('truncate', ['-s', '0', join(cacheDir, `redis-${process.arch}/unpacked/usr/bin/redis-check-rdb`)]);
     const redis = await folders.start({
       dataDir: await folders.create(),
       path: aptAlone,
