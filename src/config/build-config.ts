@@ -1,8 +1,11 @@
 import type { CostRule } from '../model/cost.js';
 import type { Profile } from '../model/profile.js';
+import { policyConfig, routeConfig } from './build-policy.js';
 import type { Config, ProfileOverride, TenantConfig, TierConfig, TypeConfig } from './config.js';
 import type { ConfigFields, TenantFields, TierFields } from './config-schema.js';
+import type { Mode } from './mode.js';
 import type { StatedProfile } from './profile-schema.js';
+import type { TrustProxy } from './trust-proxy.js';
 import type { TypeFields } from './type-schema.js';
 
 /** What does not come from the fields of the file. */
@@ -16,15 +19,19 @@ export interface Surroundings extends Pick<Config, 'file' | 'dataDir' | 'redis' 
 export function buildConfig(fields: ConfigFields, { adminKeys, dataSchemas, ...rest }: Surroundings): Config {
   const tiers = mapEntries(fields.tiers, tierConfig);
   if (!tiers.has(fields.defaultTier))
-    tiers.set(fields.defaultTier, { name: fields.defaultTier, stated: {}, allow: null });
+    tiers.set(fields.defaultTier, { name: fields.defaultTier, stated: {}, mode: null, allow: null });
   return {
     ...rest,
     durability: fields.durability,
     admin: { keys: adminKeys },
+    gateways: { keys: [...new Set(fields.gateways.keys)] },
+    trustProxy: trustProxy(fields.trustProxy),
     types: mapEntries(fields.types, (name, type) => typeConfig(name, type, dataSchemas.get(name) ?? null)),
     tiers,
     defaultTier: fields.defaultTier,
     tenants: mapEntries(fields.tenants, (id, tenant) => tenantConfig(id, tenant, fields.defaultTier)),
+    policies: mapEntries(fields.policies, policyConfig),
+    routes: fields.routes.map(routeConfig),
     lockDurationMs: fields.lockDuration,
     shutdownGraceMs: fields.shutdownGrace,
     stalledIntervalMs: fields.stalledInterval,
@@ -47,6 +54,8 @@ function typeConfig(name: string, fields: TypeFields, dataSchema: object | null)
   return {
     name,
     handler: fields.handler ?? null,
+    mode: fields.mode,
+    policy: fields.policy ?? null,
     cost: costRule(fields.cost),
     dataSchema,
     capacity: {
@@ -65,7 +74,7 @@ function typeConfig(name: string, fields: TypeFields, dataSchema: object | null)
 }
 
 function tierConfig(name: string, fields: TierFields): TierConfig {
-  return { name, stated: profileOverride(fields), allow: allowed(fields.allow) };
+  return { name, stated: profileOverride(fields), mode: fields.mode ?? null, allow: allowed(fields.allow) };
 }
 
 function tenantConfig(id: string, fields: TenantFields, defaultTier: string): TenantConfig {
@@ -75,7 +84,9 @@ function tenantConfig(id: string, fields: TenantFields, defaultTier: string): Te
     keys: tenantKeys(fields),
     allow: allowed(fields.allow),
     stated: profileOverride(fields),
+    mode: fields.mode ?? null,
     types: mapEntries(fields.types ?? new Map(), (_type, stated: StatedProfile) => profileOverride(stated)),
+    typeModes: modesByType(fields.types),
   };
 }
 
@@ -92,12 +103,21 @@ const PROFILE_FIELDS = [
 ] as const satisfies readonly (readonly [keyof StatedProfile, keyof Profile])[];
 
 function profileOverride(stated: StatedProfile): ProfileOverride {
-  const override: { -readonly [Field in keyof Profile]?: number } = {};
+  const override: { -readonly [Field in (typeof PROFILE_FIELDS)[number][1]]?: number } = {};
   for (const [written, field] of PROFILE_FIELDS) {
     const value = stated[written];
     if (value !== undefined) override[field] = value;
   }
   return override;
+}
+
+function modesByType(types: TenantFields['types']): ReadonlyMap<string, Mode> {
+  return new Map([...(types ?? [])].flatMap(([type, { mode }]) => (mode === undefined ? [] : [[type, mode]])));
+}
+
+function trustProxy(fields: ConfigFields['trustProxy']): TrustProxy {
+  if (typeof fields === 'number') return fields;
+  return typeof fields === 'boolean' ? false : fields.flat();
 }
 
 function allowed(types: readonly string[] | undefined): ReadonlySet<string> | null {

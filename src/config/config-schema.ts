@@ -1,10 +1,14 @@
 import Type from 'typebox';
 import { apiKey, KEY_FORM } from './api-key.js';
-import { choice, entriesOf, quantity, text } from './field.js';
+import { choice, entriesOf, flag, quantity, text } from './field.js';
 import { LISTEN_FORM, type ListenAddress, listenAddress } from './listen-address.js';
+import { name } from './name-field.js';
 import { nameFault, tenantIdFault } from './names.js';
+import { PolicyFields } from './policy-schema.js';
 import { profileFields } from './profile-schema.js';
 import { REDIS_FORMS, type RedisAddress, redisAddress } from './redis-address.js';
+import { RouteFields } from './route-schema.js';
+import { NETWORK_FORM, networks } from './trust-proxy.js';
 import { TypeFields } from './type-schema.js';
 
 const HOUR_MS = 3_600_000;
@@ -20,19 +24,13 @@ const key = (description: string) =>
     description,
   });
 
-const name = (description: string, defaultName?: string) =>
-  text<string>({
-    decode: (written) => {
-      const fault = nameFault(written);
-      return fault === undefined ? { value: written } : { fault };
-    },
-    expected: 'a name',
-    written: 'name',
-    default: defaultName,
-    defaultText: defaultName,
-    standIn: '',
-    description,
-  });
+const network = text<readonly string[]>({
+  decode: networks,
+  expected: NETWORK_FORM,
+  written: '`loopback`, address or network',
+  standIn: [],
+  description: 'Proxies whose word is believed.',
+});
 
 const allow = Type.Optional(
   Type.Array(name('A type.'), {
@@ -112,6 +110,27 @@ export const ConfigFields = Type.Object({
       description: 'API keys that may act for every tenant; `HEADGATE_ADMIN_KEY` is one more.',
     }),
   }),
+  gateways: Type.Object({
+    keys: Type.Array(key('A key of a gateway.'), {
+      default: [],
+      description: 'API keys of gateways that may ask `/v1/forward-auth` about the callers in front of them.',
+    }),
+  }),
+  trustProxy: Type.Union(
+    [
+      flag({ only: false, default: false, description: 'Nobody is believed.' }),
+      quantity('count', { least: 1, most: 10, description: 'Proxies in a row before this process.' }),
+      network,
+      Type.Array(network, { description: 'Several of them.' }),
+    ],
+    {
+      default: false,
+      expected: `false, ${NETWORK_FORM}, a list of these, or a number of proxies from 1 to 10`,
+      written: '`false`, proxies, or a number of them',
+      description:
+        'Whose `X-Forwarded-For` is believed: nobody’s, that of the proxies at these addresses, or that of so many in a row.',
+    },
+  ),
   types: entriesOf(TypeFields, {
     nameFault,
     mandatory: true,
@@ -130,6 +149,15 @@ export const ConfigFields = Type.Object({
     nameFault: tenantIdFault,
     mandatory: false,
     description: 'Tenants by id: 1 to 128 bytes of UTF-8, any characters.',
+  }),
+  policies: entriesOf(PolicyFields, {
+    nameFault,
+    mandatory: false,
+    description: 'What callers are held to: now or 429; by name.',
+  }),
+  routes: Type.Array(RouteFields, {
+    default: [],
+    description: 'Which requests are held to which policy, and what they cost.',
   }),
 });
 export type ConfigFields = Type.Static<typeof ConfigFields>;

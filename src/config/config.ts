@@ -1,10 +1,13 @@
 import type { CostRule } from '../model/cost.js';
 import type { Capacity, Profile } from '../model/profile.js';
 import type { ListenAddress } from './listen-address.js';
+import type { Mode } from './mode.js';
+import type { PolicyConfig, RouteConfig } from './policy-config.js';
 import type { RedisAddress } from './redis-address.js';
+import type { TrustProxy } from './trust-proxy.js';
 
 export { ConfigError, type ConfigProblem } from './problem.js';
-export type { ListenAddress, RedisAddress };
+export type { ListenAddress, Mode, PolicyConfig, RedisAddress, RouteConfig, TrustProxy };
 
 /** What Headgate was told, checked and complete. Paths are absolute; `Infinity` means unlimited. */
 export interface Config {
@@ -16,12 +19,19 @@ export interface Config {
   readonly dataDir: string;
   readonly durability: 'always' | 'everysec';
   readonly admin: { readonly keys: readonly string[] };
+  /** Gateways that may ask on behalf of callers who are not their own. */
+  readonly gateways: { readonly keys: readonly string[] };
+  /** Whose `X-Forwarded-For` is believed. */
+  readonly trustProxy: TrustProxy;
   readonly types: ReadonlyMap<string, TypeConfig>;
   /** Holds `defaultTier` in any case. */
   readonly tiers: ReadonlyMap<string, TierConfig>;
   readonly defaultTier: string;
   /** The tenants that the file names; there may be others. */
   readonly tenants: ReadonlyMap<string, TenantConfig>;
+  readonly policies: ReadonlyMap<string, PolicyConfig>;
+  /** In the order of the file; no two match the same requests alike. Their policies exist. */
+  readonly routes: readonly RouteConfig[];
   readonly lockDurationMs: number;
   readonly shutdownGraceMs: number;
   readonly stalledIntervalMs: number;
@@ -32,6 +42,10 @@ export interface TypeConfig {
   readonly name: string;
   /** Absolute path of the module that runs its jobs; `null` when only workers elsewhere serve it. Nobody looked whether it exists. */
   readonly handler: string | null;
+  /** What becomes of jobs above their rate, where neither the tenant nor its tier says. */
+  readonly mode: Mode;
+  /** A policy at the door, before everything that would queue; `null`: none. It exists. */
+  readonly policy: string | null;
   readonly cost: CostRule;
   /** JSON Schema of a job's `data`, itself checked against its draft; `null` when anything goes. */
   readonly dataSchema: object | null;
@@ -63,6 +77,8 @@ export type ProfileOverride = Partial<Profile>;
 export interface TierConfig {
   readonly name: string;
   readonly stated: ProfileOverride;
+  /** `null`: what the type says. */
+  readonly mode: Mode | null;
   /** Types that may be used; `null`: all. */
   readonly allow: ReadonlySet<string> | null;
 }
@@ -76,6 +92,10 @@ export interface TenantConfig {
   /** Types that may be used; `null`: what the tier says. */
   readonly allow: ReadonlySet<string> | null;
   readonly stated: ProfileOverride;
+  /** `null`: what the tier says. */
+  readonly mode: Mode | null;
   /** By type. */
   readonly types: ReadonlyMap<string, ProfileOverride>;
+  /** By type, where it is stated for one. */
+  readonly typeModes: ReadonlyMap<string, Mode>;
 }

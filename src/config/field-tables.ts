@@ -1,9 +1,11 @@
 import Type from 'typebox';
 import { ConfigFields, TenantFields, TierFields } from './config-schema.js';
-import { isChoice, isEntries, isFree, isQuantity, isText } from './field.js';
+import { isChoice, isEntries, isFlag, isFree, isQuantity, isText } from './field.js';
 import { exceptions, formatBound } from './field-text.js';
+import { LimitFields, PolicyFields } from './policy-schema.js';
 import { StatedProfile } from './profile-schema.js';
 import { formatQuantity, type Unit } from './quantity.js';
+import { RouteFields } from './route-schema.js';
 import { CostRuleFields, TypeFields } from './type-schema.js';
 
 /** One field of the configuration, as the documentation shows it. */
@@ -15,11 +17,15 @@ export interface FieldRow {
   readonly meaning: string;
 }
 
-/** The fields of each section, in the order of the schema. Profile fields stand once, not again with tiers and tenants. */
+/**
+ * The fields of each section, in the order of the schema. Profile fields stand once, not again with tiers and tenants;
+ * so do the fields of a limit.
+ */
 export function fieldSections(): ReadonlyMap<string, readonly FieldRow[]> {
   const profile = rowsOf(StatedProfile, '');
-  const besidesProfile = (fields: Type.TObject) =>
-    rowsOf(fields, '').filter(({ name }) => !profile.some((row) => row.name === name));
+  const limit = rowsOf(LimitFields, '');
+  const besides = (shared: readonly FieldRow[], fields: Type.TObject) =>
+    rowsOf(fields, '').filter(({ name }) => !shared.some((row) => row.name === name));
   const [, fieldForm, requestForm] = CostRuleFields.anyOf;
   return new Map([
     ['file', rowsOf(ConfigFields, '')],
@@ -27,8 +33,11 @@ export function fieldSections(): ReadonlyMap<string, readonly FieldRow[]> {
     ['costField', rowsOf(fieldForm, '')],
     ['costRequest', rowsOf(requestForm, '')],
     ['profile', profile],
-    ['tiers', besidesProfile(TierFields)],
-    ['tenants', besidesProfile(TenantFields)],
+    ['tiers', besides(profile, TierFields)],
+    ['tenants', besides(profile, TenantFields)],
+    ['limit', limit],
+    ['policies', besides(limit, PolicyFields)],
+    ['routes', rowsOf(RouteFields, '')],
   ]);
 }
 
@@ -71,17 +80,20 @@ const VALUE: Record<Unit, string> = {
 function kindOf(schema: Type.TSchema): string {
   if (isQuantity(schema)) return VALUE[schema.unit];
   if (isChoice(schema)) return 'word';
+  if (isFlag(schema)) return '`true` or `false`';
   if (isText(schema)) return schema.written;
   if (isEntries(schema)) return 'mapping by name';
   if (isFree(schema)) return 'mapping';
-  return Type.IsArray(schema) ? `list of: ${kindOf(schema.items)}` : 'number or mapping';
+  if (Type.IsArray(schema)) return `list of: ${kindOf(schema.items)}`;
+  if (Type.IsObject(schema)) return 'mapping';
+  return 'written' in schema && typeof schema.written === 'string' ? schema.written : 'something else';
 }
 
 function defaultOf(schema: Type.TSchema): string {
   const stated = 'default' in schema ? schema.default : undefined;
   if (isText(schema) && schema.defaultText !== undefined) return `\`${schema.defaultText}\``;
   if (isQuantity(schema) && schema.default !== undefined) return `\`${formatQuantity(schema.unit, schema.default)}\``;
-  if (typeof stated === 'string' || typeof stated === 'number') return `\`${stated}\``;
+  if (['string', 'number', 'boolean'].includes(typeof stated)) return `\`${stated}\``;
   if (Array.isArray(stated)) return '`[]`';
   if (Type.IsOptional(schema)) return 'none';
   return isFree(schema) || (isEntries(schema) && !schema.mandatory) ? '`{}`' : 'required';

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { isChoice, isEntries, isFree, isQuantity, isText, type QuantityKeywords } from './field.js';
+import { isChoice, isEntries, isFlag, isFree, isQuantity, isText, type QuantityKeywords } from './field.js';
 import { formatQuantity, type Unit } from './quantity.js';
 
 const NOUN: Record<Unit, string> = {
@@ -26,6 +26,7 @@ export function expectedOf(schema: Type.TSchema): string {
     return `${range}${EXAMPLES[schema.unit] ?? ''}${joined}`;
   }
   if (isChoice(schema)) return schema.choices.join(' or ');
+  if (isFlag(schema)) return 'true or false';
   if (isText(schema)) return schema.expected;
   if (isEntries(schema)) return 'a mapping of names ({} for none)';
   if (isFree(schema)) return 'a mapping ({} for none)';

@@ -89,11 +89,30 @@ export interface ChoiceKeywords<T extends string> {
   readonly choices: readonly T[];
   readonly default: T;
   readonly description: string;
+  /** Told to who wrote `null`, where that has a meaning elsewhere. */
+  readonly onNull: string | undefined;
 }
 
-export function choice<const T extends string>(choices: readonly T[], keywords: { default: T; description: string }) {
+type ChoiceOptions<T extends string> = Pick<ChoiceKeywords<T>, 'default' | 'description'> & Partial<ChoiceKeywords<T>>;
+
+export function choice<const T extends string>(choices: readonly T[], options: ChoiceOptions<T>): ChoiceField<T> {
   const schema: Type.TUnsafe<T> = Type.Unsafe<T>({ enum: choices });
-  return Object.assign(schema, { choices, default: keywords.default, description: keywords.description });
+  return Object.assign(schema, { onNull: undefined, ...options, choices });
+}
+
+/** True or false. */
+export type FlagField = Type.TUnsafe<boolean> & FlagKeywords;
+
+export interface FlagKeywords {
+  readonly flag: true;
+  /** The one value that may be written, where it is one form of several. */
+  readonly only: boolean | undefined;
+  readonly default: boolean;
+  readonly description: string;
+}
+
+export function flag(options: Pick<FlagKeywords, 'default' | 'description'> & Partial<FlagKeywords>): FlagField {
+  return Object.assign(Type.Unsafe<boolean>({ type: 'boolean' }), { only: undefined, ...options, flag: true } as const);
 }
 
 /** Entries under names that the user chooses: a Map, so that no name is special. */
@@ -145,6 +164,10 @@ export function isText(schema: Type.TSchema): schema is TextField {
 
 export function isChoice(schema: Type.TSchema): schema is ChoiceField {
   return 'choices' in schema;
+}
+
+export function isFlag(schema: Type.TSchema): schema is FlagField {
+  return 'flag' in schema;
 }
 
 export function isEntries(schema: Type.TSchema): schema is EntriesField {

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { DEFAULT_CAPACITY, DEFAULT_PROFILE } from '../model/profile.js';
-import { quantity } from './field.js';
+import { choice, quantity } from './field.js';
+import { MODES } from './mode.js';
 
 const GB = 1024 ** 3;
 const DAY_MS = 86_400_000;
@@ -83,6 +84,14 @@ export function profileFields(onNull?: string) {
         onNull,
         default: DEFAULT_PROFILE.concurrency,
         description: 'Jobs of the bucket that may run at once.',
+      }),
+    ),
+    mode: Type.Optional(
+      choice(MODES, {
+        default: MODES[0],
+        onNull,
+        description:
+          'Whether jobs above the rate wait (`shape`) or are refused (`police`); where no layer says, the type does.',
       }),
     ),
   };

@@ -1,10 +1,10 @@
 import Type from 'typebox';
-import { type EntriesField, isEntries, isFree } from './field.js';
+import { type EntriesField, isEntries, isFlag, isFree, isQuantity, isText } from './field.js';
 import { expectedOf } from './field-text.js';
 import { suggestName } from './nearest-name.js';
 import type { Path } from './problem.js';
 import { readFreeObject } from './read-free-object.js';
-import { readScalar } from './read-scalar.js';
+import { flagOf, readScalar } from './read-scalar.js';
 import type { Reading } from './reading.js';
 import { REQUIRED, standIn, unstated } from './unstated.js';
 import { describeWritten, type Entry, type Written } from './yaml-source.js';
@@ -72,20 +72,36 @@ function readList(schema: Type.TArray, written: Written, path: Path, reading: Re
   });
 }
 
-/** Of several forms the one that was meant: the scalar for a scalar, else the object whose fields are most alike. */
+/** Of several forms the one that was meant: one for what is written, else the object whose fields are most alike. */
 function readAlternative(schema: Type.TUnion, node: unknown, path: Path, reading: Reading): unknown {
   const written = reading.source.written(node);
-  const objects = schema.anyOf.filter(Type.IsObject);
-  const plain = schema.anyOf.find((form) => !Type.IsObject(form));
-  let form: Type.TSchema | undefined = written.kind === 'number' ? plain : undefined;
-  if (written.kind === 'mapping') {
-    const names = reading.source.entries(written.mapping).map(({ name }) => name);
-    const alike = (object: Type.TObject) =>
-      Object.keys(object.properties).filter((name) => names.includes(name)).length;
-    form = objects.toSorted((a, b) => alike(b) - alike(a))[0];
-  }
+  const form =
+    written.kind === 'mapping'
+      ? mostAlike(schema, written, reading)
+      : schema.anyOf.find((each) => isFormFor(each, written));
   if (form === undefined) return wrongShape(schema, written, path, reading);
   return readField(form, node, path, reading);
+}
+
+function isFormFor(form: Type.TSchema, written: Written): boolean {
+  switch (written.kind) {
+    case 'number':
+      return isQuantity(form);
+    case 'text':
+      return isText(form);
+    case 'boolean':
+      return isFlag(form) && (form.only === undefined || form.only === flagOf(written.text));
+    case 'list':
+      return Type.IsArray(form);
+    default:
+      return false;
+  }
+}
+
+function mostAlike(schema: Type.TUnion, { mapping }: Written & { kind: 'mapping' }, { source }: Reading) {
+  const names = source.entries(mapping).map(({ name }) => name);
+  const alike = (object: Type.TObject) => Object.keys(object.properties).filter((name) => names.includes(name)).length;
+  return schema.anyOf.filter(Type.IsObject).toSorted((a, b) => alike(b) - alike(a))[0];
 }
 
 /** The entries that have a name, each once; a doubled or nameless one is a problem. */

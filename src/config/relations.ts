@@ -2,9 +2,12 @@ import { leastCost } from '../model/cost.js';
 import { costRule, tenantKeys } from './build-config.js';
 import type { ConfigFields, TenantFields } from './config-schema.js';
 import { suggestName } from './nearest-name.js';
+import { ANONYMOUS_TIER } from './policy-config.js';
+import { checkPolicies } from './policy-relations.js';
 import type { Path } from './problem.js';
 import type { ProblemList } from './problem-list.js';
 import { formatQuantity } from './quantity.js';
+import { checkRoutes } from './route-relations.js';
 
 /**
  * Adds what is wrong between fields that are each fine by themselves. Fields that are not are left out of it.
@@ -12,20 +15,25 @@ import { formatQuantity } from './quantity.js';
  * @param adminKeys Admin keys from outside the file.
  */
 export function checkRelations(fields: ConfigFields, adminKeys: readonly string[], problems: ProblemList): void {
+  checkPolicies(fields.policies, problems);
   checkNames(fields, problems);
   checkTypes(fields, problems);
   checkSpacing(fields, problems);
-  checkKeys(fields.tenants, [...fields.admin.keys, ...adminKeys], problems);
+  checkRoutes(fields.routes, problems);
+  checkKeys(fields, [...fields.admin.keys, ...adminKeys], problems);
 }
 
-/** Names of tiers and types stand for something that exists. */
-function checkNames({ types, tiers, tenants, defaultTier }: ConfigFields, problems: ProblemList): void {
-  const known = { tier: [...tiers.keys()], type: [...types.keys()] };
-  if (!known.tier.includes('default')) known.tier.push('default');
-  const exists = (what: 'tier' | 'type', name: string | undefined, path: Path) => {
-    const listed = problems.sound([`${what}s`]) && problems.sound(path);
-    if (name === undefined || !listed || known[what].includes(name)) return;
-    problems.add(path, `there is no ${what} "${name}"; ${suggestName(name, known[what], `${what}s`)}`);
+const PLURAL = { tier: 'tiers', type: 'types', policy: 'policies' } as const;
+
+/** Names of tiers, types and policies stand for something that exists. */
+function checkNames(fields: ConfigFields, problems: ProblemList): void {
+  const { types, tiers, tenants, defaultTier, policies, routes } = fields;
+  const tierNames = [...new Set([...tiers.keys(), 'default'])];
+  const known = { tier: tierNames, type: [...types.keys()], policy: [...policies.keys()] };
+  const exists = (what: keyof typeof PLURAL, name: string | undefined, path: Path, names = known[what]) => {
+    const listed = problems.sound([PLURAL[what]]) && problems.sound(path);
+    if (name === undefined || !listed || names.includes(name)) return;
+    problems.add(path, `there is no ${what} "${name}"; ${suggestName(name, names, PLURAL[what])}`);
   };
   const allExist = (allow: readonly string[] | undefined, path: Path) => {
     for (const [index, type] of allow?.entries() ?? []) exists('type', type, [...path, 'allow', index]);
@@ -39,6 +47,11 @@ function checkNames({ types, tiers, tenants, defaultTier }: ConfigFields, proble
     allExist(tenant.allow, path);
     for (const type of tenant.types?.keys() ?? []) exists('type', type, [...path, 'types', type]);
   }
+  const callerTiers = [...tierNames, ANONYMOUS_TIER];
+  for (const [name, { byTier }] of policies)
+    for (const tier of byTier.keys()) exists('tier', tier, ['policies', name, 'byTier', tier], callerTiers);
+  for (const [index, { policy }] of routes.entries()) exists('policy', policy, ['routes', index, 'policy']);
+  for (const [name, { policy }] of types) exists('policy', policy, ['types', name, 'policy']);
 }
 
 /** Bounds of one type are in order. */
@@ -85,15 +98,21 @@ function checkSpacing({ types, tiers, tenants }: ConfigFields, problems: Problem
   }
 }
 
-/** A key proves one tenant, or an admin. */
-function checkKeys(tenants: ConfigFields['tenants'], adminKeys: readonly string[], problems: ProblemList): void {
+/** A key proves one tenant, a gateway, or an admin. */
+function checkKeys({ tenants, gateways }: ConfigFields, adminKeys: readonly string[], problems: ProblemList): void {
   const owners = new Map(adminKeys.map((key) => [key, 'an admin']));
+  for (const [index, key] of gateways.keys.entries()) {
+    if (key === '') continue; // It stands in for one that was refused.
+    const owner = owners.get(key) ?? 'a gateway';
+    if (owner !== 'a gateway') problems.add(['gateways', 'keys', index], `this is the key of ${owner} too`);
+    else owners.set(key, owner);
+  }
   for (const [id, tenant] of tenants) {
     const path = ['tenants', id];
     if (tenant.key !== undefined && tenant.keys !== undefined)
       problems.add([...path, 'key'], 'say key or keys, not both');
     for (const key of tenantKeys(tenant)) {
-      if (key === '') continue; // It stands in for one that was refused.
+      if (key === '') continue;
       const owner = owners.get(key);
       if (owner !== undefined) problems.add([...path, ...keyPlace(tenant, key)], `this is the key of ${owner} too`);
       else owners.set(key, `tenant ${JSON.stringify(id)}`);

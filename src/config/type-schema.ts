@@ -2,6 +2,8 @@ import { resolve } from 'node:path';
 import Type from 'typebox';
 import { choice, freeObject, quantity, text } from './field.js';
 import { handlerPath } from './handler-path.js';
+import { MODES } from './mode.js';
+import { name } from './name-field.js';
 import { CapacityFields } from './profile-schema.js';
 
 const HOUR_MS = 3_600_000;
@@ -43,6 +45,7 @@ export const CostRuleFields = Type.Union(
   ],
   {
     default: 1,
+    written: 'number or mapping',
     expected: 'a number, {from: data.FIELD, min, max, default?} or {request: {min, max}, default}',
     description: 'Units that a job takes from its bucket: one of the three forms below.',
   },
@@ -58,6 +61,12 @@ export const TypeFields = Type.Object({
       description: 'The module that runs the jobs; without it, only workers elsewhere can serve the type.',
     }),
   ),
+  mode: choice(MODES, {
+    default: MODES[0],
+    description:
+      'Whether jobs above their rate wait (`shape`) or are refused (`police`); a tier or tenant may say otherwise.',
+  }),
+  policy: Type.Optional(name('A policy that every job of the type is held to at the door, before it may wait.')),
   cost: CostRuleFields,
   schema: Type.Optional(
     text<string>({

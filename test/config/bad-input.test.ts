@@ -199,18 +199,13 @@ describe('a value that is not what the field holds is told with its place', () =
     ['options: { __proto__: { x: 1 } }', ['3:14 types.x.options.__proto__: this name cannot be used']],
     ['options: { a: 1, a: 2 }', ['3:20 types.x.options.a: stands here twice']],
     ['options: { [a]: 1 }', ['3:14 types.x.options: expected a name before the colon']],
-    [
-      'mode: police',
-      [
-        '3:3 types.x.mode: unknown field; the fields here are handler, cost, schema, capacity, timeout, attempts, backoff, keepResults, slack, maxPayload, options',
-      ],
-    ],
+    ['mode: queue', ['3:9 types.x.mode: expected shape or police; got "queue"']],
     ['timout: 5s', ['3:3 types.x.timout: unknown field; did you mean "timeout"?']],
     ['TIMEOUT: 5s', ['3:3 types.x.TIMEOUT: unknown field; did you mean "timeout"?']],
     [
       '__proto__: 5',
       [
-        '3:3 types.x.__proto__: unknown field; the fields here are handler, cost, schema, capacity, timeout, attempts, backoff, keepResults, slack, maxPayload, options',
+        '3:3 types.x.__proto__: unknown field; the fields here are handler, mode, policy, cost, schema, capacity, timeout, attempts, backoff, keepResults, slack, maxPayload, options',
       ],
     ],
     ['timeout: 5s\n  timeout: 6s', ['4:3 types.x.timeout: stands here twice; first on line 3']],
@@ -277,13 +272,13 @@ describe('a value that is not what the field holds is told with its place', () =
     [
       'tiers: { free: null }',
       [
-        '2:16 tiers.free: expected a mapping with rate, burst, jobRate, depth, maxBytes, maxWait, weight, concurrency, allow; got null',
+        '2:16 tiers.free: expected a mapping with rate, burst, jobRate, depth, maxBytes, maxWait, weight, concurrency, mode, allow; got null',
       ],
     ],
     [
       'tiers: { free: { tier: pro } }',
       [
-        '2:18 tiers.free.tier: unknown field; the fields here are rate, burst, jobRate, depth, maxBytes, maxWait, weight, concurrency, allow',
+        '2:18 tiers.free.tier: unknown field; the fields here are rate, burst, jobRate, depth, maxBytes, maxWait, weight, concurrency, mode, allow',
       ],
     ],
     ['tiers: { a: {}, a: {} }', ['2:17 tiers.a: stands here twice; first on line 2']],
@@ -317,17 +312,11 @@ describe('a value that is not what the field holds is told with its place', () =
       ['2:26 tenants["a:b"].key: an API key has at least 16 characters, this one 2'],
     ],
     ['tenants: { acme: { allow: ocr } }', ['2:27 tenants.acme.allow: expected a list ([] for none); got "ocr"']],
-    [
-      'policies: {}',
-      [
-        '2:1 policies: unknown field; the fields here are redis, listen, durability, lockDuration, stalledInterval, shutdownGrace, admin, types, tiers, defaultTier, tenants',
-      ],
-    ],
     ['durabilty: always', ['2:1 durabilty: unknown field; did you mean "durability"?']],
     [
       '<<: { listen: x }',
       [
-        '2:1 ["<<"]: unknown field; the fields here are redis, listen, durability, lockDuration, stalledInterval, shutdownGrace, admin, types, tiers, defaultTier, tenants',
+        '2:1 ["<<"]: unknown field; the fields here are redis, listen, durability, lockDuration, stalledInterval, shutdownGrace, admin, gateways, trustProxy, types, tiers, defaultTier, tenants, policies, routes',
       ],
     ],
     ['types: {}', ['2:1 types: stands here twice; first on line 1']],
@@ -343,21 +332,21 @@ describe('a file that is no configuration at all is told', () => {
       'empty',
       '',
       [
-        '1:1 : expected a mapping with redis, listen, durability, lockDuration, stalledInterval, shutdownGrace, admin, types, tiers, defaultTier, tenants; got nothing',
+        '1:1 : expected a mapping with redis, listen, durability, lockDuration, stalledInterval, shutdownGrace, admin, gateways, trustProxy, types, tiers, defaultTier, tenants, policies, routes; got nothing',
       ],
     ],
     [
       'a comment',
       '# nothing\n',
       [
-        '1:1 : expected a mapping with redis, listen, durability, lockDuration, stalledInterval, shutdownGrace, admin, types, tiers, defaultTier, tenants; got nothing',
+        '1:1 : expected a mapping with redis, listen, durability, lockDuration, stalledInterval, shutdownGrace, admin, gateways, trustProxy, types, tiers, defaultTier, tenants, policies, routes; got nothing',
       ],
     ],
     [
       'a list',
       '- types\n',
       [
-        '1:1 : expected a mapping with redis, listen, durability, lockDuration, stalledInterval, shutdownGrace, admin, types, tiers, defaultTier, tenants; got a list',
+        '1:1 : expected a mapping with redis, listen, durability, lockDuration, stalledInterval, shutdownGrace, admin, gateways, trustProxy, types, tiers, defaultTier, tenants, policies, routes; got a list',
       ],
     ],
     ['no types', 'redis: embedded\n', ['1:1 types: required; expected a mapping of names ({} for none)']],

@@ -114,12 +114,16 @@ test('a file that says the least gets the stated defaults', async () => {
     listen: { host: '127.0.0.1', port: 8080 },
     durability: 'everysec',
     admin: { keys: [] },
+    gateways: { keys: [] },
+    trustProxy: false,
     types: new Map([
       [
         'x',
         {
           name: 'x',
           handler: null,
+          mode: 'shape',
+          policy: null,
           cost: { kind: 'fixed', cost: 1 },
           dataSchema: null,
           capacity: { ratePerSecond: Infinity, burst: 1, concurrency: Infinity },
@@ -133,9 +137,11 @@ test('a file that says the least gets the stated defaults', async () => {
         },
       ],
     ]),
-    tiers: new Map([['default', { name: 'default', stated: {}, allow: null }]]),
+    tiers: new Map([['default', { name: 'default', stated: {}, mode: null, allow: null }]]),
     defaultTier: 'default',
     tenants: new Map(),
+    policies: new Map(),
+    routes: [],
     lockDurationMs: 30_000,
     shutdownGraceMs: 30_000,
     stalledIntervalMs: 30_000,
@@ -151,9 +157,13 @@ lockDuration: 1m
 stalledInterval: 5s
 shutdownGrace: 0s
 admin: { keys: [env:ADMIN, ${KEY}] }
+gateways: { keys: [env:GATEWAY] }
+trustProxy: [loopback, 10.0.0.0/8, "fd00::1"]
 types:
   ocr:
     handler: lib/ocr.mjs
+    mode: police
+    policy: api
     cost: { from: data.pages, min: 0.5, max: 500, default: 2 }
     schema: ocr.json
     capacity: { rate: 20/s, burst: 20, concurrency: 2 }
@@ -166,14 +176,24 @@ types:
     options: { language: eng, retries: 0x10, deep: [1, { on: true, off: null, text: "5" }] }
   chat: { cost: { request: { min: 1, max: 100 }, default: 10 } }
 tiers:
-  free: { rate: 1/m, allow: [chat] }
+  free: { rate: 1/m, mode: police, allow: [chat] }
 defaultTier: free
 tenants:
-  acme: { tier: free, keys: [env:ACME, env:ACME_OLD], allow: [ocr, chat], rate: unlimited, maxWait: 0s, types: { ocr: { rate: 0, jobRate: 30/m } } }
+  acme: { tier: free, keys: [env:ACME, env:ACME_OLD], allow: [ocr, chat], rate: unlimited, maxWait: 0s, mode: shape, types: { ocr: { rate: 0, jobRate: 30/m, mode: police }, chat: {} } }
   42: {}
+policies:
+  api: { rate: 2/s }
+routes:
+  - { path: /uploads/*, method: POST, policy: api, cost: 2.5 }
+  - { path: /*, policy: api }
 `;
   const cwd = await folderWith({ 'headgate.yaml': text, 'ocr.json': '{"required":["pages"]}' });
-  const env = { ADMIN: 'admin-key-admin-key', ACME: KEY.toUpperCase(), ACME_OLD: KEY.toUpperCase() };
+  const env = {
+    ADMIN: 'admin-key-admin-key',
+    GATEWAY: 'gateway-key-gateway',
+    ACME: KEY.toUpperCase(),
+    ACME_OLD: KEY.toUpperCase(),
+  };
   expect(await loadConfig({ env, cwd })).toEqual({
     file: join(cwd, 'headgate.yaml'),
     dataDir: join(cwd, '.headgate'),
@@ -184,12 +204,16 @@ tenants:
     stalledIntervalMs: 5000,
     shutdownGraceMs: 0,
     admin: { keys: ['admin-key-admin-key', KEY] },
+    gateways: { keys: ['gateway-key-gateway'] },
+    trustProxy: ['127.0.0.0/8', '::1/128', '10.0.0.0/8', 'fd00::1/128'],
     types: new Map([
       [
         'ocr',
         {
           name: 'ocr',
           handler: join(cwd, 'lib/ocr.mjs'),
+          mode: 'police',
+          policy: 'api',
           cost: { kind: 'field', from: 'data.pages', min: 0.5, max: 500, default: 2 },
           dataSchema: { required: ['pages'] },
           capacity: { ratePerSecond: 20, burst: 20, concurrency: 2 },
@@ -204,7 +228,9 @@ tenants:
       ],
       ['chat', expect.objectContaining({ cost: { kind: 'request', min: 1, max: 100, default: 10 } })],
     ]),
-    tiers: new Map([['free', { name: 'free', stated: { ratePerSecond: 1 / 60 }, allow: new Set(['chat']) }]]),
+    tiers: new Map([
+      ['free', { name: 'free', stated: { ratePerSecond: 1 / 60 }, mode: 'police', allow: new Set(['chat']) }],
+    ]),
     defaultTier: 'free',
     tenants: new Map([
       [
@@ -215,11 +241,33 @@ tenants:
           keys: [KEY.toUpperCase()],
           allow: new Set(['ocr', 'chat']),
           stated: { ratePerSecond: Infinity, maxWaitMs: 0 },
-          types: new Map([['ocr', { ratePerSecond: 0, jobRatePerSecond: 0.5 }]]),
+          mode: 'shape',
+          types: new Map([
+            ['ocr', { ratePerSecond: 0, jobRatePerSecond: 0.5 }],
+            ['chat', {}],
+          ]),
+          typeModes: new Map([['ocr', 'police']]),
         },
       ],
-      ['42', { id: '42', tier: 'free', keys: [], allow: null, stated: {}, types: new Map() }],
+      [
+        '42',
+        {
+          id: '42',
+          tier: 'free',
+          keys: [],
+          allow: null,
+          stated: {},
+          mode: null,
+          types: new Map(),
+          typeModes: new Map(),
+        },
+      ],
     ]),
+    policies: new Map([['api', expect.objectContaining({ name: 'api' })]]),
+    routes: [
+      { method: 'POST', path: '/uploads/*', policy: 'api', cost: 2.5 },
+      { method: '*', path: '/*', policy: 'api', cost: 1 },
+    ],
   });
 });
 
