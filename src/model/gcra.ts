@@ -17,10 +17,15 @@ export interface Meter {
 export const EMPTY_TAT_US = Number.NEGATIVE_INFINITY;
 
 /**
- * Part of a unit by which a call may miss. Sums of odd intervals are off by a few of a double's last digits, and the tenth
- * call of ten must pass. What it lets through is owed to the next call: it does not add up.
+ * By how much a call may miss: a thousandth of a unit, at most 100 µs. Sums of odd intervals are off by a few of a double's
+ * last digits, and the tenth call of ten must pass. What it lets through is owed by the next call: it does not add up.
  */
 const TOLERANCE = 1e-3;
+const TOLERANCE_US = 100;
+
+function toleranceUs({ emissionUs }: Meter, cost: number): number {
+  return Math.min(TOLERANCE * Math.min(1, cost) * emissionUs, TOLERANCE_US);
+}
 
 /** Units and instants of a rate in units per second. */
 export function meterOf(ratePerSecond: number, burst: number): Meter {
@@ -39,7 +44,7 @@ export function canEverPass(meter: Meter, cost: number): boolean {
 
 /** Whether a call of `cost` may pass now: level + cost ≤ burst. */
 export function conforms(meter: Meter, tatUs: number, cost: number, nowUs: number): boolean {
-  return waitUs(meter, tatUs, cost, nowUs) <= TOLERANCE * Math.min(1, cost) * meter.emissionUs;
+  return waitUs(meter, tatUs, cost, nowUs) <= toleranceUs(meter, cost);
 }
 
 /** The bucket's `tat` once a call of `cost` has passed. */
@@ -62,15 +67,20 @@ export function waitUs(meter: Meter, tatUs: number, cost: number, nowUs: number)
   return Math.max(0, Math.max(tatUs, nowUs) - nowUs + (cost - meter.burst) * meter.emissionUs);
 }
 
-/** Units that would pass now. A number that is whole but for a double's last digits is whole. */
-export function remainingOf(meter: Meter, tatUs: number, nowUs: number): number {
-  return wholeIfNearly(Math.max(0, meter.burst - levelOf(meter, tatUs, nowUs)));
+/** The same in whole milliseconds, rounded up: the call passes then. A double's last digits make no millisecond. */
+export function waitMs(meter: Meter, cost: number, waitUs: number): number {
+  return Math.ceil((waitUs - Math.min(toleranceUs(meter, cost) / 2, 1e-3)) / 1000);
 }
 
-/** `units`, or the whole number that they miss by less than a call may miss. */
-export function wholeIfNearly(units: number): number {
+/** Units that would pass now. */
+export function remainingOf(meter: Meter, tatUs: number, nowUs: number): number {
+  return wholeIfNearly(meter, Math.max(0, meter.burst - levelOf(meter, tatUs, nowUs)));
+}
+
+/** `units`, or the whole number that a double's last digits keep them from: those would pass. */
+export function wholeIfNearly(meter: Meter, units: number): number {
   const whole = Math.round(units);
-  return Math.abs(units - whole) <= TOLERANCE / 2 ? whole : units;
+  return Math.abs(units - whole) * meter.emissionUs <= toleranceUs(meter, 1) / 2 ? whole : units;
 }
 
 /** Microseconds until one whole unit more would pass than now, or the bucket is empty if that is sooner; 0 when it is empty. */
