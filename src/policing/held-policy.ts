@@ -1,0 +1,46 @@
+import { ANONYMOUS_TIER, type PolicyConfig } from '../config/policy-config.js';
+import type { Limit } from '../model/limit.js';
+import type { AppliedLimit } from './policer.js';
+import type { Caller } from './policing.js';
+import { callerSubject, limitSubject } from './subject.js';
+
+/** The limits of a tier, with what is known of their subjects before anybody calls. */
+export class HeldLimits {
+  readonly limits: readonly Limit[];
+  readonly #applied: readonly AppliedLimit[];
+  readonly #perKey: boolean;
+
+  constructor(policy: string, limits: readonly Limit[]) {
+    this.limits = limits;
+    this.#applied = limits.map((limit, index) => ({ limit, subject: limitSubject(policy, index, limit) }));
+    this.#perKey = limits.some(({ per }) => per === 'key');
+  }
+
+  /** The limits as they apply to a caller. */
+  appliedTo(caller: Caller): readonly AppliedLimit[] {
+    if (!this.#perKey) return this.#applied;
+    const who = callerSubject(caller);
+    return this.#applied.map((applied) =>
+      applied.limit.per === 'key' ? { limit: applied.limit, subject: applied.subject + who } : applied,
+    );
+  }
+}
+
+/** A policy and the limits of its tiers. */
+export class HeldPolicy {
+  readonly config: PolicyConfig;
+  readonly #default: HeldLimits;
+  readonly #byTier: ReadonlyMap<string, HeldLimits>;
+
+  constructor(config: PolicyConfig) {
+    this.config = config;
+    this.#default = new HeldLimits(config.name, config.limits);
+    this.#byTier = new Map([...config.byTier].map(([tier, limits]) => [tier, new HeldLimits(config.name, limits)]));
+  }
+
+  /** What a caller is held to: by the tier that was named for it; without one, a stranger is `anonymous`. */
+  limitsOf({ tenant, tier }: Caller): HeldLimits {
+    const known = tier ?? (tenant === undefined ? ANONYMOUS_TIER : undefined);
+    return (known !== undefined && this.#byTier.get(known)) || this.#default;
+  }
+}

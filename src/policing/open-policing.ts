@@ -1,0 +1,135 @@
+import type { Redis } from 'ioredis';
+import type { PolicyConfig } from '../config/policy-config.js';
+import { Circuit } from './circuit.js';
+import { decisionOf } from './decision.js';
+import { DecisionCounts } from './decision-counts.js';
+import { HeldPolicy } from './held-policy.js';
+import { OutageLog, type OutageLogger } from './outage-log.js';
+import { type Judgement, OutagePolicer, type OutagePolicerOptions } from './outage-policer.js';
+import type { Policer } from './policer.js';
+import { localPolicerOf, policerOf } from './policers.js';
+import type { Decision, DecisionCount, Policing, PolicingRequest } from './policing.js';
+
+export interface PolicingOptions {
+  readonly policies: ReadonlyMap<string, PolicyConfig>;
+  /** The connection that policies are decided over; not needed where all of them are `local`. It stays the caller's to close. */
+  readonly redis?: Redis | undefined;
+  /** Told once when an outage begins and once when it is over. */
+  readonly logger?: OutageLogger | undefined;
+  /** Spreads retries and probes; from 0 up to 1. */
+  readonly random?: () => number;
+  /** Monotonic milliseconds, by which outages are timed. */
+  readonly now?: () => number;
+}
+
+/** Costs that a call can have; others are the caller's mistake. */
+const LEAST_COST = 1e-6;
+const GREATEST_COST = 1e9;
+
+/** An outage is over when Redis has answered everything for so long. */
+const QUIET_MS = 1000;
+const FAULT_QUIET_MS = 60_000;
+
+interface Door {
+  readonly policy: HeldPolicy;
+  readonly policer: OutagePolicer;
+}
+
+/**
+ * Gets the policies of a configuration ready to decide. Redis need not be there.
+ *
+ * @throws Error when a policy needs Redis and none is given.
+ */
+export function openPolicing(options: PolicingOptions): Policing {
+  return new OpenPolicing(options);
+}
+
+class OpenPolicing implements Policing {
+  readonly #doors = new Map<string, Door>();
+  readonly #policers = new Set<Policer>();
+  readonly #counts = new DecisionCounts();
+  readonly #random: () => number;
+
+  constructor({ policies, logger, random = Math.random, now = performance.now.bind(performance) }: PolicingOptions) {
+    this.#random = random;
+    const circuit = new Circuit({ random, now });
+    const outages = new OutageLog({
+      logger,
+      now,
+      quietMs: QUIET_MS,
+      begins: 'Redis does not answer: policies decide as their onOutage says',
+      ends: 'Redis answers again: policies decide by their limits',
+    });
+    for (const [name, config] of policies) {
+      const policer = this.#own(policerOf(config, { redis: undefined }));
+      const faults = new OutageLog({
+        logger,
+        now,
+        quietMs: FAULT_QUIET_MS,
+        begins: 'a policer failed: its policy decides as its onOutage says',
+        ends: 'a policer has not failed any more',
+      });
+      const { deadlineMs } = config;
+      const asksRedis = config.place === 'redis' ? { circuit } : {};
+      const standIn = this.#standInOf(config);
+      this.#doors.set(name, {
+        policy: new HeldPolicy(config),
+        policer: new OutagePolicer({ policy: name, policer, standIn, deadlineMs, ...asksRedis, outages, faults }),
+      });
+    }
+  }
+
+  has(policy: string): boolean {
+    return this.#doors.has(policy);
+  }
+
+  async decide({ policy: name, caller, cost, peek = false }: PolicingRequest): Promise<Decision> {
+    const door = this.#doors.get(name);
+    if (door === undefined) throw new TypeError(`there is no policy ${JSON.stringify(name)}`);
+    if (!(cost >= LEAST_COST && cost <= GREATEST_COST)) throw new TypeError(`a cost of ${cost} cannot be charged`);
+    const { policy, policer } = door;
+    const held = policy.limitsOf(caller);
+    const judged = policer.check({ limits: held.appliedTo(caller), cost, peek });
+    const judgement = judged instanceof Promise ? await judged : judged;
+    const decision = decisionOf(judgement, {
+      policy: policy.config,
+      limits: held.limits,
+      giveBack: peek ? nothingToGiveBack : giveBackOnce(judgement, policer),
+      random: this.#random,
+    });
+    this.#counts.add(decision);
+    return decision;
+  }
+
+  counts(): readonly DecisionCount[] {
+    return this.#counts.snapshot();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#policers].map((policer) => policer.close()));
+  }
+
+  #own<Owned extends Policer>(policer: Owned): Owned {
+    this.#policers.add(policer);
+    return policer;
+  }
+
+  /** Where a local policer itself fails, another one would fail too. */
+  #standInOf(config: PolicyConfig): OutagePolicerOptions['standIn'] {
+    if (config.onOutage !== 'local') return config.onOutage;
+    return config.place === 'local' ? 'closed' : this.#own(localPolicerOf(config));
+  }
+}
+
+/** What was charged can be given back once. */
+function giveBackOnce(judgement: Judgement, policer: OutagePolicer): () => Promise<void> {
+  if (!('verdict' in judgement) || judgement.verdict.verdict !== 'conforming') return nothingToGiveBack;
+  const { verdict } = judgement;
+  let given: Promise<void> | undefined;
+  return () => {
+    given ??= policer.giveBack(verdict);
+    return given;
+  };
+}
+
+async function nothingToGiveBack(): Promise<void> {}

@@ -1,0 +1,115 @@
+import { type Circuit, isOutage, type Pass } from './circuit.js';
+import { withinDeadline } from './deadline.js';
+import type { OutageLog } from './outage-log.js';
+import type { Check, Policer, PolicerVerdict } from './policer.js';
+
+/** A verdict and who came to it; none where nobody looked. */
+export type Judgement =
+  | { readonly decidedBy: 'policer' | 'local'; readonly verdict: PolicerVerdict }
+  | { readonly decidedBy: 'open' | 'closed' };
+
+/** A policer that answers at once. */
+export interface StandIn {
+  check(check: Check): PolicerVerdict;
+}
+
+export interface OutagePolicerOptions {
+  /** The name of the policy, for the log. */
+  readonly policy: string;
+  readonly policer: Policer;
+  /** Decides in its place: lets all pass, refuses all, or is asked. */
+  readonly standIn: 'open' | 'closed' | StandIn;
+  readonly deadlineMs: number;
+  /** That of the connection which the policer asks over; absent where it decides without asking. */
+  readonly circuit?: Circuit;
+  /** Told when Redis is away, and when it answers. */
+  readonly outages: OutageLog;
+  /** Told when the policer fails though Redis is there: a bug, or somebody else's data under a key of ours. */
+  readonly faults: OutageLog;
+}
+
+const OPEN: Judgement = { decidedBy: 'open' };
+const CLOSED: Judgement = { decidedBy: 'closed' };
+
+/**
+ * A policer that always comes to a judgement, by the deadline: where the one inside is late, rejects or throws, its
+ * stand-in decides. An answer that comes late is ignored; what it charged stays charged.
+ */
+export class OutagePolicer {
+  readonly #options: OutagePolicerOptions;
+
+  constructor(options: OutagePolicerOptions) {
+    this.#options = options;
+  }
+
+  /** Synchronous where nobody has to be asked. Neither throws nor rejects. */
+  check(check: Check): Judgement | Promise<Judgement> {
+    const { policer, circuit, policy, outages } = this.#options;
+    const pass = circuit?.admit();
+    if (circuit !== undefined && pass === undefined) {
+      outages.stoodIn(policy);
+      return this.#standIn(check);
+    }
+    let answer: PolicerVerdict | Promise<PolicerVerdict>;
+    try {
+      answer = policer.check(check);
+    } catch (error) {
+      return this.#failed(pass, error, check);
+    }
+    return answer instanceof Promise ? this.#waitFor(answer, pass, check) : this.#decided(answer);
+  }
+
+  /** Has a conforming call given back. Never rejects and never hangs: what cannot be given back stays charged. */
+  async giveBack({ giveBack }: Extract<PolicerVerdict, { verdict: 'conforming' }>): Promise<void> {
+    const { circuit, deadlineMs, policy, faults } = this.#options;
+    if (circuit?.isOpen === true) return;
+    try {
+      const given = giveBack();
+      if (given instanceof Promise) await withinDeadline(given, deadlineMs);
+    } catch (error) {
+      if (!isOutage(error)) faults.failed(policy, error);
+    }
+  }
+
+  async #waitFor(answer: Promise<PolicerVerdict>, pass: Pass | undefined, check: Check): Promise<Judgement> {
+    try {
+      return this.#decided(await withinDeadline(answer, this.#options.deadlineMs));
+    } catch (error) {
+      return this.#failed(pass, error, check);
+    }
+  }
+
+  #decided(verdict: PolicerVerdict): Judgement {
+    const { circuit, outages, faults } = this.#options;
+    circuit?.answered();
+    outages.answered();
+    faults.answered();
+    return { decidedBy: 'policer', verdict };
+  }
+
+  #failed(pass: Pass | undefined, error: unknown, check: Check): Judgement {
+    const { circuit, policy, outages, faults } = this.#options;
+    if (isOutage(error)) {
+      if (pass !== undefined) circuit?.failed(pass, error);
+      outages.stoodIn(policy, error);
+    } else {
+      // To stay away from Redis would not mend it, and would take every other call along.
+      circuit?.answered();
+      faults.stoodIn(policy, error);
+    }
+    return this.#standIn(check);
+  }
+
+  #standIn(check: Check): Judgement {
+    const { standIn, policy, faults } = this.#options;
+    if (standIn === 'open') return OPEN;
+    if (standIn === 'closed') return CLOSED;
+    try {
+      return { decidedBy: 'local', verdict: standIn.check(check) };
+    } catch (error) {
+      // Nobody can hold the caller to anything any more.
+      faults.stoodIn(policy, error);
+      return CLOSED;
+    }
+  }
+}
