@@ -1,11 +1,18 @@
 import type { Admission } from '../model/verdict.js';
+import type { Decision } from '../policing/policing.js';
 import { RedisUnavailable } from '../redis/outage.js';
 import type { DoorAnswer, Shaping } from '../shaping/shaping.js';
+import type { RouteParts } from './http-app.js';
+import { giveBackUnlessAdded, policeJob } from './police-job.js';
 import type { JobAtDoor } from './read-job.js';
 
-/** What became of one item: a verdict, or nobody knows, because Redis was away when its bucket's turn came. */
+/**
+ * What became of one item: a verdict of its bucket; a refusal by the policy of its type; or nobody knows, because Redis
+ * was away when its bucket's turn came.
+ */
 export type Outcome =
   | { readonly kind: 'verdict'; readonly atDoor: JobAtDoor; readonly admission: Admission }
+  | { readonly kind: 'policed'; readonly atDoor: JobAtDoor; readonly decision: Decision }
   | { readonly kind: 'outage'; readonly atDoor: JobAtDoor };
 
 export interface BatchOutcome {
@@ -15,31 +22,35 @@ export interface BatchOutcome {
   readonly rooms: readonly Pick<DoorAnswer, 'depth' | 'freePlaces'>[];
 }
 
-interface Group {
-  readonly type: string;
-  readonly tenant: string;
-  readonly indexes: number[];
-  readonly items: JobAtDoor[];
+interface Item {
+  readonly index: number;
+  readonly atDoor: JobAtDoor;
+  /** By the policy of its type, if it has one. */
+  readonly decision: Decision | undefined;
 }
 
-/** Admits sound items: one atomic call per bucket, in the given order within it. */
-export async function admitBatch(shaping: Shaping, items: readonly JobAtDoor[]): Promise<BatchOutcome> {
-  const outcomes: Outcome[] = items.map((atDoor) => ({ kind: 'outage', atDoor }));
+/** Admits sound items that their policies let pass: one atomic call per bucket, in the given order within it. */
+export async function admitBatch(
+  parts: Pick<RouteParts, 'shaping' | 'keeper' | 'policed'>,
+  jobs: readonly JobAtDoor[],
+): Promise<BatchOutcome> {
+  const outcomes: Outcome[] = jobs.map((atDoor) => ({ kind: 'outage', atDoor }));
   const rooms: BatchOutcome['rooms'][number][] = [];
+  const passed: Item[] = [];
+  for (const item of await policedItems(parts, jobs)) {
+    const { index, atDoor, decision } = item;
+    if (decision === undefined || decision.allowed) passed.push(item);
+    else outcomes[index] = { kind: 'policed', atDoor, decision };
+  }
   await Promise.all(
-    byBucket(items).map(async ({ type, tenant, indexes, items: group }) => {
-      const answer = await unlessOutage(
-        shaping.admit(
-          type,
-          tenant,
-          group.map(({ job }) => job),
-        ),
-      );
+    byBucket(passed).map(async (group) => {
+      const answer = await admitGroup(parts.shaping, group);
       if (answer === undefined) return;
       rooms.push(answer);
-      for (const [place, atDoor] of group.entries()) {
-        const [admission, index] = [answer.admissions[place], indexes[place]];
-        if (admission === undefined || index === undefined) throw new Error(`no verdict on job ${atDoor.job.id}`);
+      for (const [place, { index, atDoor, decision }] of group.entries()) {
+        const admission = answer.admissions[place];
+        if (admission === undefined) throw new Error(`no verdict on job ${atDoor.job.id}`);
+        await giveBackUnlessAdded(decision, admission);
         outcomes[index] = { kind: 'verdict', atDoor, admission };
       }
     }),
@@ -47,22 +58,45 @@ export async function admitBatch(shaping: Shaping, items: readonly JobAtDoor[]):
   return { outcomes, rooms };
 }
 
-function byBucket(items: readonly JobAtDoor[]): readonly Group[] {
-  const groups = new Map<string, Group>();
-  for (const [index, item] of items.entries()) {
-    const { type, tenant } = item;
+/** Questions that are under way at once: more of them would only wait for each other, and might miss their deadline. */
+const QUESTIONS = 32;
+
+async function policedItems(
+  parts: Pick<RouteParts, 'keeper' | 'policed'>,
+  jobs: readonly JobAtDoor[],
+): Promise<readonly Item[]> {
+  const items: Item[] = [];
+  for (let first = 0; first < jobs.length; first += QUESTIONS) {
+    const asked = jobs.slice(first, first + QUESTIONS);
+    const decisions = await Promise.all(asked.map((atDoor) => policeJob(parts, atDoor)));
+    for (const [place, atDoor] of asked.entries()) {
+      items.push({ index: first + place, atDoor, decision: decisions[place] });
+    }
+  }
+  return items;
+}
+
+function byBucket(items: readonly Item[]): readonly (readonly [Item, ...Item[]])[] {
+  const groups = new Map<string, [Item, ...Item[]]>();
+  for (const item of items) {
+    const { type, tenant } = item.atDoor;
     const bucket = JSON.stringify([type, tenant]);
-    const group = groups.get(bucket) ?? { type, tenant, indexes: [], items: [] };
-    group.indexes.push(index);
-    group.items.push(item);
-    groups.set(bucket, group);
+    const group = groups.get(bucket);
+    if (group === undefined) groups.set(bucket, [item]);
+    else group.push(item);
   }
   return [...groups.values()];
 }
 
-async function unlessOutage<T>(answer: Promise<T>): Promise<T | undefined> {
+/** `undefined` when Redis was away. */
+async function admitGroup(shaping: Shaping, group: readonly [Item, ...Item[]]): Promise<DoorAnswer | undefined> {
+  const [{ atDoor }] = group;
   try {
-    return await answer;
+    return await shaping.admit(
+      atDoor.type,
+      atDoor.tenant,
+      group.map(({ atDoor: { job } }) => job),
+    );
   } catch (error) {
     if (error instanceof RedisUnavailable) return undefined;
     throw error;

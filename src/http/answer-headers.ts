@@ -1,3 +1,4 @@
+import { GATEWAY_KEY_HEADER } from './authenticate.js';
 import type { Problem } from './problems.js';
 
 /** Headers of an answer, by lower-case name. */
@@ -17,9 +18,14 @@ export function problemHeaders(problem: Problem): Headers {
   return {
     ...(typeof retryAfterMs === 'number' ? { 'retry-after': String(retryAfterSeconds(retryAfterMs)) } : {}),
     ...(allow === undefined ? {} : { allow: allow.join(', ') }),
-    ...(code === 'missing_key' ? { 'www-authenticate': 'Bearer realm="headgate"' } : {}),
-    ...(code === 'invalid_key' ? { 'www-authenticate': 'Bearer realm="headgate", error="invalid_token"' } : {}),
+    ...(code === 'missing_key' ? { 'www-authenticate': challenge(problem) } : {}),
+    ...(code === 'invalid_key' ? { 'www-authenticate': `${challenge(problem)}, error="invalid_token"` } : {}),
   };
+}
+
+/** A gateway passes it on to its client, who must not take it for a demand of its own bearer token. */
+function challenge({ field }: Problem): string {
+  return `${field === GATEWAY_KEY_HEADER ? 'Headgate-Gateway-Key' : 'Bearer'} realm="headgate"`;
 }
 
 /**

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
 import type { Logger } from 'pino';
+import type { TrustProxy } from '../config/trust-proxy.js';
 import type { Shaping } from '../shaping/shaping.js';
 import { acceptJsonBodies } from './accept-json-bodies.js';
 import { answerClientError, answerExpectation } from './answer-client-error.js';
@@ -14,15 +15,19 @@ import type { RouteParts } from './http-app.js';
 import { DEFAULT_HTTP_LIMITS, ENVELOPE_BYTES, type HttpLimits } from './http-limits.js';
 import type { Keyring } from './keyring.js';
 import { logRequests } from './log-requests.js';
+import { NO_POLICIES, type PolicedParts } from './policed-parts.js';
 import type { ReadyReport } from './ready-report.js';
 import { RouteMethods } from './route-methods.js';
 import { cancelJob } from './routes/cancel-job.js';
+import { forwardAuth } from './routes/forward-auth.js';
 import { getJob } from './routes/get-job.js';
 import { getLimits } from './routes/get-limits.js';
 import { health } from './routes/health.js';
 import { listJobs } from './routes/list-jobs.js';
+import { listPolicies } from './routes/list-policies.js';
 import { listTypes } from './routes/list-types.js';
 import { postBatch } from './routes/post-batch.js';
+import { postCheck } from './routes/post-check.js';
 import { postJob } from './routes/post-job.js';
 import { requestValidators, unreadQuery } from './strict-query.js';
 
@@ -36,6 +41,10 @@ export interface AppParts {
   readonly log: Logger;
   /** A new id, unique everywhere, for a job of this bucket. */
   readonly newJobId: (type: string, tenant: string) => string;
+  /** The policies; none unless stated. */
+  readonly policed?: PolicedParts;
+  /** Whose word on a client's address is believed: nobody's unless stated. */
+  readonly trustProxy?: TrustProxy;
   readonly limits?: Partial<HttpLimits>;
   /** 0 to 1, exclusive of 1; spreads the retries of callers after an outage. */
   readonly random?: () => number;
@@ -55,6 +64,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: requestId,
+    trustProxy: trusted(parts.trustProxy),
     // Bodies have a limit of their own where they are taken.
     bodyLimit: 1024,
     requestTimeout: limits.requestTimeoutMs,
@@ -93,24 +103,38 @@ export function buildApp(parts: AppParts): FastifyInstance {
   return app;
 }
 
+const KEYED_ROUTES = [
+  ...[postJob, postBatch, getJob, listJobs, cancelJob, listTypes, getLimits],
+  ...[postCheck, listPolicies],
+];
+
 function addRoutes(
   app: FastifyInstance,
-  { shaping, door, keyring, ready, newJobId }: AppParts,
+  { shaping, door, keyring, ready, newJobId, policed = NO_POLICIES }: AppParts,
   sizes: Pick<RouteParts, 'random' | 'batchBytes' | 'jobBytes'>,
 ): void {
   const keeper = { door, newJobId, checks: compileBodyChecks(door) };
-  const routeParts: RouteParts = { shaping, keeper, ready, ...sizes };
+  const routeParts: RouteParts = { shaping, keeper, policed, keyring, ready, ...sizes };
   health(app.withTypeProvider<TypeBoxTypeProvider>(), routeParts);
+  app.register(async (scope) => {
+    forwardAuth(scope.withTypeProvider<TypeBoxTypeProvider>(), routeParts);
+  });
   app.register(async (scope) => {
     const keyed = scope.withTypeProvider<TypeBoxTypeProvider>();
     keyed.addHook('onRequest', demandKey(keyring));
-    for (const add of [postJob, postBatch, getJob, listJobs, cancelJob, listTypes, getLimits]) add(keyed, routeParts);
+    for (const add of KEYED_ROUTES) add(keyed, routeParts);
   });
 }
 
 function jobBytes(door: Door): number {
   const payloads = door.typeNames().map((name) => door.type(name)?.maxPayloadBytes ?? 0);
   return Math.max(0, ...payloads) + ENVELOPE_BYTES;
+}
+
+/** Fastify takes a number of proxies for none, since it cannot know that they are there; who states it here does. */
+function trusted(trustProxy: TrustProxy = false): false | string[] | ((address: string, hop: number) => boolean) {
+  if (typeof trustProxy === 'number') return (_address, hop) => hop < trustProxy;
+  return trustProxy === false ? false : [...trustProxy];
 }
 
 /** The caller's own id where it is harmless, so that its logs and ours meet; else a new one. */

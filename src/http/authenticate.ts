@@ -1,8 +1,13 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Keyring, Principal } from './keyring.js';
 import { accepted, type Checked, refused } from './problems.js';
 
 /** What a configured key may look like, and no longer: anything else need not be hashed. */
 const BEARER = /^bearer +([\x21-\x7e]{1,256}) *$/i;
+const BARE_KEY = /^[\x21-\x7e]{1,256}$/;
+
+/** Where a gateway shows its own key: `Authorization` is for the application behind it. */
+export const GATEWAY_KEY_HEADER = 'X-Headgate-Gateway-Key';
 
 /** The holder of the key in an `Authorization` header. */
 export function authenticate(keyring: Keyring, authorization: string | undefined): Checked<Principal> {
@@ -21,9 +26,27 @@ export function authenticate(keyring: Keyring, authorization: string | undefined
       detail: 'The `Authorization` header does not have the form `Bearer <key>`.',
     });
   }
-  const principal = keyring.find(key);
-  if (principal === undefined) {
+  const holder = keyring.find(key);
+  if (holder === undefined) {
     return refused({ code: 'invalid_key', field: 'Authorization', detail: 'Nobody holds this key.' });
   }
-  return accepted(principal);
+  if (holder.kind === 'gateway') {
+    const detail = `This key is a gateway's: it opens /v1/forward-auth, in \`${GATEWAY_KEY_HEADER}\`.`;
+    return refused({ code: 'invalid_key', field: 'Authorization', detail });
+  }
+  return accepted(holder);
+}
+
+/** Whether a request shows the key of a gateway, or of an admin, in the header for it. */
+export function authenticateGateway(keyring: Keyring, headers: IncomingHttpHeaders): Checked<'gateway' | 'admin'> {
+  const field = GATEWAY_KEY_HEADER;
+  const key = headers[field.toLowerCase()];
+  if (key === undefined || key === '') {
+    return refused({ code: 'missing_key', field, detail: `Have the gateway send its own key in \`${field}\`.` });
+  }
+  const holder = typeof key === 'string' && BARE_KEY.test(key) ? keyring.find(key) : undefined;
+  if (holder === undefined || holder.kind === 'tenant') {
+    return refused({ code: 'invalid_key', field, detail: `\`${field}\` does not hold the key of a gateway.` });
+  }
+  return accepted(holder.kind);
 }

@@ -2,12 +2,14 @@ import type { Config, TypeConfig } from '../config/config.js';
 import { effectiveProfile, mayUse } from '../config/effective-profile.js';
 
 /** What the door has to know about a job type. */
-export type DoorType = Pick<TypeConfig, 'cost' | 'dataSchema' | 'maxPayloadBytes'>;
+export type DoorType = Pick<TypeConfig, 'cost' | 'dataSchema' | 'maxPayloadBytes' | 'policy'>;
 
 /** What the door has to know about types and tenants. Asked anew for every request: configuration changes while we serve. */
 export interface Door {
   type(name: string): DoorType | undefined;
   typeNames(): readonly string[];
+  /** The tier that a tenant is in. */
+  tier(tenant: string): string;
   /** Whether the tenant, or its tier, may use the type. */
   allowed(tenant: string, type: string): boolean;
   /** Bytes of payload that the tenant's jobs of this type may take while they wait: a larger job never fits. */
@@ -20,6 +22,7 @@ export function doorOf(config: Config): Door {
   return {
     type: (name) => config.types.get(name),
     typeNames: () => names,
+    tier: (tenant) => config.tenants.get(tenant)?.tier ?? config.defaultTier,
     allowed: (tenant, type) => mayUse(config, type, tenant),
     maxBytes: (tenant, type) => effectiveProfile(config, type, tenant).maxBytes,
   };

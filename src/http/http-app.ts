@@ -7,6 +7,8 @@ import type {
   RawServerDefault,
 } from 'fastify';
 import type { Shaping } from '../shaping/shaping.js';
+import type { Keyring } from './keyring.js';
+import type { PolicedParts } from './policed-parts.js';
 import type { DoorKeeper } from './read-job.js';
 import type { ReadyReport } from './ready-report.js';
 
@@ -23,6 +25,8 @@ export type HttpApp = FastifyInstance<
 export interface RouteParts {
   readonly shaping: Shaping;
   readonly keeper: DoorKeeper;
+  readonly policed: PolicedParts;
+  readonly keyring: Keyring;
   readonly ready: () => Promise<ReadyReport>;
   /** 0 to 1, exclusive of 1. */
   readonly random: () => number;

@@ -6,16 +6,19 @@ export type Principal =
   /** May speak for any tenant, and has to say for which. */
   | { readonly kind: 'admin' };
 
+/** Who holds a key. A gateway speaks for callers of its own, and for no tenant. */
+export type KeyHolder = Principal | { readonly kind: 'gateway' };
+
 /** A key that is accepted. Only its hash is kept. */
 export interface KeyEntry {
   /** SHA-256 of the key, 64 lower-case hex digits, as {@link hashKey} gives it. */
   readonly hash: string;
-  readonly principal: Principal;
+  readonly principal: KeyHolder;
 }
 
 export interface Keyring {
   /** The holder of `key`, or `undefined` when nobody holds it. */
-  find(key: string): Principal | undefined;
+  find(key: string): KeyHolder | undefined;
 }
 
 /** The stored form of a key: keys are long random strings, so one round of SHA-256 is enough. */
@@ -32,7 +35,7 @@ export function hashKey(key: string): string {
  * @throws Error when two holders have the same key, or a hash is not one.
  */
 export function createKeyring(entries: Iterable<KeyEntry>): Keyring {
-  const byHash = new Map<string, { digest: Buffer; principal: Principal }>();
+  const byHash = new Map<string, { digest: Buffer; principal: KeyHolder }>();
   for (const { hash, principal } of entries) {
     if (!/^[0-9a-f]{64}$/.test(hash)) throw new Error(`the key of ${holder(principal)} is not a SHA-256 in hex`);
     const other = byHash.get(hash);
@@ -52,6 +55,8 @@ export function createKeyring(entries: Iterable<KeyEntry>): Keyring {
   };
 }
 
-function holder(principal: Principal): string {
-  return principal.kind === 'admin' ? 'an admin' : `tenant ${JSON.stringify(principal.tenant)}`;
+function holder(principal: KeyHolder): string {
+  return principal.kind === 'tenant' ? `tenant ${JSON.stringify(principal.tenant)}` : ARTICLES[principal.kind];
 }
+
+const ARTICLES = { admin: 'an admin', gateway: 'a gateway' } as const;

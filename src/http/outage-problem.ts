@@ -6,8 +6,8 @@ export function outageProblem(random: () => number, id?: string | readonly strin
     code: 'redis_unavailable',
     detail:
       id === undefined
-        ? 'The store of jobs did not answer in time.'
-        : 'The store of jobs did not answer in time. It may or may not have taken the job: ask for it by its id, or send it again under an Idempotency-Key.',
+        ? 'The store did not answer in time.'
+        : 'The store did not answer in time. It may or may not have taken the job: ask for it by its id, or send it again under an Idempotency-Key.',
     retryAfterMs: 1000 + Math.floor(random() * 4000),
     ...(id === undefined ? {} : typeof id === 'string' ? { id } : { ids: id }),
   };

@@ -1,3 +1,5 @@
+import type { PolicedFields } from './policed-answer.js';
+
 /** How one kind of problem is answered. */
 export interface ProblemKind {
   /** HTTP status. */
@@ -20,9 +22,11 @@ export const PROBLEMS = {
   missing_key: { status: 401, title: 'An API key is required', retryHelps: false },
   invalid_key: { status: 401, title: 'The API key is not valid', retryHelps: false },
   tenant_forbidden: { status: 403, title: 'This key speaks for another tenant', retryHelps: false },
+  admin_only: { status: 403, title: 'Only an admin key may do this', retryHelps: false },
   type_forbidden: { status: 403, title: 'The tenant may not use this job type', retryHelps: false },
   route_not_found: { status: 404, title: 'There is nothing at this address', retryHelps: false },
   job_not_found: { status: 404, title: 'The tenant has no such job', retryHelps: false },
+  unknown_policy: { status: 404, title: 'There is no policy of this name', retryHelps: false },
   method_not_allowed: { status: 405, title: 'This address does not answer to this method', retryHelps: false },
   request_timeout: { status: 408, title: 'The request did not arrive in time', retryHelps: true },
   already_ended: { status: 409, title: 'The job has already ended', retryHelps: false },
@@ -31,13 +35,14 @@ export const PROBLEMS = {
   payload_too_large: { status: 413, title: 'The payload of the job is too large', retryHelps: false },
   unsupported_media_type: { status: 415, title: 'The body must be application/json in UTF-8', retryHelps: false },
   expectation_failed: { status: 417, title: 'The expectation cannot be met', retryHelps: false },
-  cost_exceeds_max: { status: 422, title: 'The job costs more than its type allows', retryHelps: false },
+  cost_exceeds_max: { status: 422, title: 'The cost is more than can ever pass', retryHelps: false },
   idempotency_mismatch: { status: 422, title: 'The idempotency key belongs to another request', retryHelps: false },
   bucket_full: { status: 429, title: "The tenant's queue is full", retryHelps: true },
   wait_too_long: { status: 429, title: 'The job would wait longer than allowed', retryHelps: true },
+  rate_limited: { status: 429, title: 'A limit of the policy is reached', retryHelps: true },
   headers_too_large: { status: 431, title: 'The request headers are too many or too large', retryHelps: false },
   internal_error: { status: 500, title: 'Something unforeseen went wrong', retryHelps: true },
-  redis_unavailable: { status: 503, title: 'The store of jobs does not answer', retryHelps: true },
+  redis_unavailable: { status: 503, title: 'The store does not answer', retryHelps: true },
   not_ready: { status: 503, title: 'Not ready to serve', retryHelps: true },
 } as const satisfies Record<string, ProblemKind>;
 
@@ -45,7 +50,7 @@ export const PROBLEMS = {
 export type ProblemCode = keyof typeof PROBLEMS;
 
 /** One occurrence of a problem. */
-export interface Problem {
+export interface Problem extends Partial<PolicedFields> {
   readonly code: ProblemCode;
   /** What is wrong this time, for people. */
   readonly detail: string;
@@ -68,9 +73,9 @@ export interface Problem {
 /** A problem document as RFC 9457 has it, with Headgate's own members. */
 export type ProblemDocument = { type: string; title: string; status: number } & Problem;
 
-/** The body that answers `problem`. */
-export function problemDocument(problem: Problem): ProblemDocument {
-  const { status, title } = PROBLEMS[problem.code];
+/** The body that answers `problem`; `status` is its own where the request asks for another one. */
+export function problemDocument(problem: Problem, status = problemStatus(problem)): ProblemDocument {
+  const { title } = PROBLEMS[problem.code];
   return { type: `urn:headgate:problem:${problem.code}`, title, status, ...problem };
 }
 

@@ -3,11 +3,12 @@ import { shortened } from '../config/problem.js';
 import { accepted, type Checked, refused } from './problems.js';
 import { shown } from './shown.js';
 
-/** How a parameter is read: as it stands, or as a whole number in plain decimal digits. */
-export type ParameterKind = 'text' | 'integer';
+/** How a parameter is read: as it stands, or as a number in plain decimal digits. */
+export type ParameterKind = 'text' | 'integer' | 'number';
 
 /** `0x10`, `1e3`, ` 5 `, `+5`, `05` and an empty value are not whole numbers in plain digits. */
 const PLAIN_INTEGER = /^(?:0|[1-9][0-9]{0,14})$/;
+const PLAIN_NUMBER = /^(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?$/;
 
 /**
  * Reads a query string strictly: only known parameters, each at most once, percent-encoding without mistakes.
@@ -41,7 +42,10 @@ export function readQuery(
     if (kind === 'integer' && !PLAIN_INTEGER.test(value)) {
       return refused(invalid(name, `\`${name}\` must be a whole number in digits; got ${shown(value)}.`));
     }
-    values.set(name, kind === 'integer' ? Number(value) : value);
+    if (kind === 'number' && !PLAIN_NUMBER.test(value)) {
+      return refused(invalid(name, `\`${name}\` must be a number in digits; got ${shown(value)}.`));
+    }
+    values.set(name, kind === 'text' ? value : Number(value));
   }
   return accepted(Object.fromEntries(values));
 }

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { CURSOR_PATTERN } from '../shaping/cursor.js';
 import { State } from './job-state.js';
+import { PolicedFields } from './policed-answer.js';
 
 const Tenant = Type.Optional(
   Type.String({ minLength: 1, description: 'the id of a tenant; required with an admin key' }),
@@ -48,6 +49,7 @@ export const ProblemBody = Type.Object(
     retryAfterMs: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
     earliestStartAt: Type.Optional(Type.String({ format: 'date-time' })),
     id: Type.Optional(Type.String()),
+    ...Type.Partial(PolicedFields).properties,
   },
   { description: 'RFC 9457, application/problem+json' },
 );

@@ -1,7 +1,7 @@
 import type { FastifySchemaCompiler } from 'fastify';
 import { Type } from 'typebox';
 import { schemaCheck } from './body-checks.js';
-import { ProblemError } from './problems.js';
+import { type Checked, ProblemError } from './problems.js';
 import { type ParameterKind, readQuery } from './query-string.js';
 
 /** Fastify's parser of query strings, put off: a strict reading needs to know the parameters of the route. */
@@ -18,18 +18,30 @@ export function unreadQuery(text: string): { readonly text: string } {
 export const requestValidators: FastifySchemaCompiler<unknown> = ({ schema, httpPart }) => {
   if (httpPart !== 'querystring') return () => true;
   if (!Type.IsObject(schema)) throw new Error('a query string is described by an object');
-  const kinds = parameterKinds(schema);
-  const check = schemaCheck(schema, 'query');
+  const read = queryReader(schema);
   return (query: ReturnType<typeof unreadQuery>) => {
-    const values = readQuery(query.text, kinds);
-    if (!values.ok) return { error: new ProblemError(values.problem) };
-    const checked = check(values.value, []);
+    const checked = read(query.text);
     return checked.ok ? { value: checked.value } : { error: new ProblemError(checked.problem) };
   };
 };
 
+/** Reads query strings by their schema. */
+export function queryReader<const T extends Type.TObject>(schema: T): (text: string) => Checked<Type.Static<T>> {
+  const kinds = parameterKinds(schema);
+  const check = schemaCheck(schema, 'query');
+  return (text) => {
+    const values = readQuery(text, kinds);
+    return values.ok ? check(values.value, []) : values;
+  };
+}
+
 function parameterKinds(schema: Type.TObject): Readonly<Record<string, ParameterKind>> {
   return Object.fromEntries(
-    Object.entries(schema.properties).map(([name, property]) => [name, Type.IsInteger(property) ? 'integer' : 'text']),
+    Object.entries(schema.properties).map(([name, property]) => [name, parameterKind(property)]),
   );
+}
+
+function parameterKind(property: Type.TSchema): ParameterKind {
+  if (Type.IsInteger(property)) return 'integer';
+  return Type.IsNumber(property) ? 'number' : 'text';
 }

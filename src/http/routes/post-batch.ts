@@ -6,6 +6,7 @@ import type { HttpApp, RouteParts } from '../http-app.js';
 import { AcceptedJob, acceptedJob } from '../job-answer.js';
 import { BatchRequest } from '../job-request.js';
 import { outageProblem } from '../outage-problem.js';
+import { policedJobProblem } from '../police-job.js';
 import { type Problem, problemDocument } from '../problems.js';
 import { readBatch } from '../read-batch.js';
 import { rejectionProblem } from '../rejection-problem.js';
@@ -38,15 +39,11 @@ export function postBatch(app: HttpApp, parts: RouteParts): void {
       if (request.headers['idempotency-key'] !== undefined) return replyProblem(reply, KEY_PER_ITEM);
       const batch = readBatch(parts.keeper, request.body, principalOf(request), request.id);
       if (!batch.ok) return replyProblem(reply, batch.problem);
-      const { outcomes, rooms } = await admitBatch(parts.shaping, batch.value);
-      const outage = outageProblem(
-        parts.random,
-        batch.value.map(({ job }) => job.id),
-      );
-      if (outcomes.every(({ kind }) => kind === 'outage')) return replyProblem(reply, outage);
+      const { outcomes, rooms } = await admitBatch(parts, batch.value);
+      if (outcomes.every(isOutage)) return replyProblem(reply, outageProblem(parts.random, idsInDoubt(outcomes)));
       const [room, ...others] = rooms;
       if (room !== undefined && others.length === 0) reply.headers(roomHeaders(room.depth, room.freePlaces));
-      const jobs = outcomes.map((outcome, index) => itemAnswer(outcome, index, parts.random));
+      const jobs = outcomes.map((outcome, index) => itemAnswer(parts, outcome, index));
       const admitted = jobs.filter(({ verdict }) => verdict === 'admitted').length;
       return reply.code(200).send({ admitted, rejected: jobs.length - admitted, jobs });
     },
@@ -59,9 +56,23 @@ const KEY_PER_ITEM: Problem = {
   detail: 'In a batch every item has an `idempotencyKey` of its own; leave the header out.',
 };
 
-function itemAnswer(outcome: Outcome, index: number, random: () => number) {
+/** Redis was away for the bucket, or for a policy that lets nothing through without it. */
+function isOutage(outcome: Outcome): boolean {
+  return outcome.kind === 'outage' || (outcome.kind === 'policed' && outcome.decision.outcome === 'unknown');
+}
+
+/** Jobs that may or may not have been stored; `undefined` when there are none. */
+function idsInDoubt(outcomes: readonly Outcome[]): readonly string[] | undefined {
+  const ids = outcomes.flatMap(({ kind, atDoor }) => (kind === 'outage' ? [atDoor.job.id] : []));
+  return ids.length === 0 ? undefined : ids;
+}
+
+function itemAnswer(parts: RouteParts, outcome: Outcome, index: number) {
   const { atDoor } = outcome;
-  if (outcome.kind === 'outage') return rejectedItem(outageProblem(random, atDoor.job.id));
+  if (outcome.kind === 'outage') return rejectedItem(outageProblem(parts.random, atDoor.job.id));
+  if (outcome.kind === 'policed') {
+    return rejectedItem(policedJobProblem(parts, atDoor, outcome.decision, ['jobs', index]));
+  }
   const { admission } = outcome;
   if (admission.verdict === 'rejected') return rejectedItem(rejectionProblem(admission, atDoor, ['jobs', index]));
   return { verdict: 'admitted' as const, replayed: admission.replayed, ...acceptedJob(atDoor, admission) };

@@ -6,6 +6,8 @@ import type { HttpApp, RouteParts } from '../http-app.js';
 import { AcceptedJob, acceptedJob } from '../job-answer.js';
 import { JobRequest } from '../job-request.js';
 import { outageProblem } from '../outage-problem.js';
+import { giveBackUnlessAdded, policedJobProblem, policeJob } from '../police-job.js';
+import { policedHeaders } from '../policed-headers.js';
 import { ProblemError } from '../problems.js';
 import { type JobAtDoor, readJob } from '../read-job.js';
 import { rejectionProblem } from '../rejection-problem.js';
@@ -28,7 +30,13 @@ export function postJob(app: HttpApp, parts: RouteParts): void {
         at: [],
       });
       if (!atDoor.ok) return replyProblem(reply, atDoor.problem);
+      const decision = await policeJob(parts, atDoor.value);
+      if (decision?.allowed === false) {
+        reply.headers(policedHeaders(decision));
+        return replyProblem(reply, policedJobProblem(parts, atDoor.value, decision, []));
+      }
       const { depth, freePlaces, admission } = await admitOne(parts, atDoor.value);
+      await giveBackUnlessAdded(decision, admission);
       if (admission.verdict === 'rejected') {
         reply.headers(roomHeaders(depth, freePlaces, retryOf(admission)));
         return replyProblem(reply, rejectionProblem(admission, atDoor.value, []));

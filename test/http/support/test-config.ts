@@ -9,6 +9,7 @@ export const KEYS = {
   admin: 'admin-key-0123456789',
   acme: 'acme-key-0123456789',
   small: 'small-key-0123456789',
+  gateway: 'gateway-key-0123456789',
 } as const;
 
 /** The same, for a keyring. */
@@ -16,6 +17,7 @@ export const KEY_ENTRIES: readonly KeyEntry[] = [
   { hash: hashKey(KEYS.admin), principal: { kind: 'admin' } },
   { hash: hashKey(KEYS.acme), principal: { kind: 'tenant', tenant: 'acme' } },
   { hash: hashKey(KEYS.small), principal: { kind: 'tenant', tenant: 'small' } },
+  { hash: hashKey(KEYS.gateway), principal: { kind: 'gateway' } },
 ];
 
 const YAML = `
@@ -52,15 +54,16 @@ let loaded: Promise<Config> | undefined;
 
 /** The configuration of these tests, through the real loader, read once. */
 export function testConfig(): Promise<Config> {
-  loaded ??= loadTestConfig();
+  loaded ??= configFrom(YAML, { 'ocr.json': JSON.stringify(OCR_SCHEMA) });
   return loaded;
 }
 
-async function loadTestConfig(): Promise<Config> {
+/** The configuration that a text states, with the files that it speaks of. */
+export async function configFrom(yaml: string, files: Readonly<Record<string, string>> = {}): Promise<Config> {
   const cwd = await mkdtemp(join(tmpdir(), 'hg-http-'));
   try {
-    await writeFile(join(cwd, 'headgate.yaml'), YAML);
-    await writeFile(join(cwd, 'ocr.json'), JSON.stringify(OCR_SCHEMA));
+    await writeFile(join(cwd, 'headgate.yaml'), yaml);
+    for (const [name, text] of Object.entries(files)) await writeFile(join(cwd, name), text);
     return await loadConfig({ env: {}, cwd });
   } finally {
     await rm(cwd, { recursive: true });

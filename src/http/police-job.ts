@@ -1,0 +1,43 @@
+import { formatPath, type Path } from '../config/problem.js';
+import type { CostRule } from '../model/cost.js';
+import type { Admission } from '../model/verdict.js';
+import type { Decision } from '../policing/policing.js';
+import type { RouteParts } from './http-app.js';
+import { policedProblem } from './policed-answer.js';
+import type { Problem } from './problems.js';
+import type { JobAtDoor } from './read-job.js';
+
+/** What the policy at the door of its type says of a job, charged with the job's cost; `undefined`: there is none. */
+export async function policeJob(
+  { keeper: { door }, policed }: Pick<RouteParts, 'keeper' | 'policed'>,
+  { type, tenant, job }: JobAtDoor,
+): Promise<Decision | undefined> {
+  const policy = door.type(type)?.policy ?? null;
+  if (policy === null) return undefined;
+  return policed.policing.decide({ policy, caller: { tenant, tier: door.tier(tenant) }, cost: job.cost });
+}
+
+/**
+ * Gives back what a policy charged for a job that was not added: turned away further on, or there already. Where nobody
+ * knows whether it was added, nothing is given back.
+ */
+export async function giveBackUnlessAdded(decision: Decision | undefined, admission: Admission): Promise<void> {
+  if (admission.verdict === 'rejected' || admission.replayed) await decision?.giveBack();
+}
+
+/** The problem of a job that its type's policy refuses. `at` is where the job stands in the body. */
+export function policedJobProblem(
+  { keeper }: Pick<RouteParts, 'keeper'>,
+  { type }: JobAtDoor,
+  decision: Decision,
+  at: Path,
+): Problem {
+  const field = costField(keeper.door.type(type)?.cost);
+  return policedProblem(decision, at.length === 0 ? field : `${formatPath(at)}.${field}`);
+}
+
+/** Where the caller wrote what gives the job its cost. */
+function costField(rule: CostRule | undefined): string {
+  if (rule?.kind === 'field') return rule.from;
+  return rule?.kind === 'request' ? 'cost' : 'type';
+}
