@@ -125,10 +125,11 @@ export const ConfigFields = Type.Object({
     ],
     {
       default: false,
-      expected: `false, ${NETWORK_FORM}, a list of these, or a number of proxies from 1 to 10`,
+      expected:
+        'false, loopback, an address, a network such as 10.0.0.0/8, a list of these, or a number of proxies from 1 to 10',
       written: '`false`, proxies, or a number of them',
       description:
-        'Whose `X-Forwarded-For` is believed: nobody’s, that of the proxies at these addresses, or that of so many in a row.',
+        "Whose `X-Forwarded-For` is believed: nobody's, that of the proxies at these addresses, or that of so many in a row.",
     },
   ),
   types: entriesOf(TypeFields, {

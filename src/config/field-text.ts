@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { isChoice, isEntries, isFlag, isFree, isQuantity, isText, type QuantityKeywords } from './field.js';
+import { isChoice, isEntries, isFlag, isFree, isQuantity, type QuantityKeywords } from './field.js';
 import { formatQuantity, type Unit } from './quantity.js';
 
 const NOUN: Record<Unit, string> = {
@@ -25,14 +25,18 @@ export function expectedOf(schema: Type.TSchema): string {
       besides.length > 1 ? `, ${besides.join(' or ')}` : besides.map((exception) => ` or ${exception}`).join('');
     return `${range}${EXAMPLES[schema.unit] ?? ''}${joined}`;
   }
-  if (isChoice(schema)) return schema.choices.join(' or ');
+  if (isChoice(schema)) return anyOf(schema.choices);
   if (isFlag(schema)) return 'true or false';
-  if (isText(schema)) return schema.expected;
   if (isEntries(schema)) return 'a mapping of names ({} for none)';
   if (isFree(schema)) return 'a mapping ({} for none)';
+  if ('expected' in schema && typeof schema.expected === 'string') return schema.expected;
   if (Type.IsArray(schema)) return 'a list ([] for none)';
-  if (Type.IsObject(schema)) return `a mapping with ${Object.keys(schema.properties).join(', ')}`;
-  return 'expected' in schema && typeof schema.expected === 'string' ? schema.expected : 'something else';
+  return Type.IsObject(schema) ? `a mapping with ${Object.keys(schema.properties).join(', ')}` : 'something else';
+}
+
+/** `a`, `a or b`, `a, b or c`. */
+function anyOf(words: readonly string[]): string {
+  return [words.slice(0, -1).join(', '), ...words.slice(-1)].filter((part) => part !== '').join(' or ');
 }
 
 /** What a quantity may be outside its range, as it is written. */

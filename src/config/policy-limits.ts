@@ -1,6 +1,12 @@
-import type { Limit } from '../model/limit.js';
+import { type Limit, quotaOf } from '../model/limit.js';
 import type { PolicyPlace } from './policy-config.js';
-import { type Algorithm, type LimitFields, type LimitsFields, POLICY_DEFAULTS } from './policy-schema.js';
+import {
+  type Algorithm,
+  type LimitFields,
+  type LimitsFields,
+  POLICY_DEFAULTS,
+  type PolicyFields,
+} from './policy-schema.js';
 
 /** Where a policy of this algorithm keeps its limits. */
 export function placeOf(algorithm: Algorithm): PolicyPlace {
@@ -25,17 +31,29 @@ export function defaultBurst(ratePerSecond: number): number {
 /** The limits of a statement that was found sound, each under a name of its own. `rate: unlimited` is no limit. */
 export function limitsOf(stated: LimitsFields, outer: Algorithm): readonly Limit[] {
   const algorithm = algorithmOf(stated, outer);
-  const each = stated.all ?? [stated];
-  const named = limitNames(each, algorithm);
-  return each.flatMap((fields, index) => limitOf(fields, named[index] ?? '', algorithmOf(fields, algorithm)));
+  const each = (stated.all ?? [stated]).filter(({ rate }) => rate !== Infinity);
+  const names = limitNames(each, algorithm);
+  return each.map((fields, index) => limitOf(fields, names[index] ?? '', algorithmOf(fields, algorithm)));
 }
 
-function limitOf(fields: LimitFields, name: string, algorithm: Algorithm): Limit[] {
-  const { per = 'key', rate = Infinity, burst, limit = 0, window = 0 } = fields;
-  if (algorithm === 'sliding-window-log' || algorithm === 'sliding-window-counter')
-    return [{ algorithm, name, per, limit, windowMs: window }];
-  if (rate === Infinity) return [];
-  return [{ algorithm: 'token-bucket', name, per, ratePerSecond: rate, burst: burst ?? defaultBurst(rate) }];
+/** Greatest cost of a call that some caller of a policy can ever have let through; `Infinity` where one is unlimited. */
+export function mostAtOnce(policy: PolicyFields): number {
+  const algorithm = algorithmOf(policy);
+  const quotas = [policy, ...policy.byTier.values()].map((stated) => leastQuota(stated, algorithm));
+  return Math.max(...quotas) * (policy.share ?? POLICY_DEFAULTS.share);
+}
+
+/** Greatest cost that a statement of limits lets through at once; `Infinity` when it has none. */
+export function leastQuota(stated: LimitsFields, outer: Algorithm): number {
+  return Math.min(Infinity, ...limitsOf(stated, outer).map(quotaOf));
+}
+
+/** Only `burst` and `per` may be missing: the others are there when the algorithm needs them. */
+function limitOf(fields: LimitFields, name: string, algorithm: Algorithm): Limit {
+  const { per = 'key', rate = 0, limit = 0, window = 0, burst = defaultBurst(rate) } = fields;
+  return algorithm === 'sliding-window-log' || algorithm === 'sliding-window-counter'
+    ? { algorithm, name, per, limit, windowMs: window }
+    : { algorithm: 'token-bucket', name, per, ratePerSecond: rate, burst };
 }
 
 /** Stated names stay; the others are called after their kind, and counted where that name is taken. */

@@ -1,11 +1,10 @@
 import { expectedOf } from './field-text.js';
-import { algorithmOf, isBucket, placeOf } from './policy-limits.js';
-import { type Algorithm, LimitFields, type LimitsFields, type PolicyFields } from './policy-schema.js';
+import { algorithmOf, isBucket, leastQuota, placeOf } from './policy-limits.js';
+import { type Algorithm, LimitFields, type LimitsFields, MOST_LIMITS, type PolicyFields } from './policy-schema.js';
 import type { Path } from './problem.js';
 import type { ProblemList } from './problem-list.js';
 import { formatQuantity } from './quantity.js';
 
-const MOST_LIMITS = 8;
 /** Ten years. A bucket that takes longer to fill is a mistake, and its key would be kept for as long. */
 const MOST_SECONDS = 10 * 365 * 86_400;
 
@@ -30,6 +29,7 @@ export function checkPolicies(policies: ReadonlyMap<string, PolicyFields>, probl
       if (!problems.sound(place) || !checkAlgorithm(stated, algorithm, 'tiers', place, problems)) continue;
       checkLimits(stated, algorithmOf(stated, algorithm), place, problems);
     }
+    checkShare(policy, algorithm, path, problems);
   }
 }
 
@@ -46,6 +46,16 @@ function checkPlace(policy: PolicyFields, algorithm: Algorithm, path: Path, prob
   }
 }
 
+/** A share of a limit is a limit too: it has to let the least call through. */
+function checkShare(policy: PolicyFields, algorithm: Algorithm, path: Path, problems: ProblemList): void {
+  const { share } = policy;
+  if (share === undefined || algorithm !== 'local' || !problems.soundWithin(path)) return;
+  const least = Math.min(...[policy, ...policy.byTier.values()].map((stated) => leastQuota(stated, algorithm)));
+  if (least * share >= 1) return;
+  const message = `${share} of a burst of ${least} is less than 1: no call of cost 1 would ever pass`;
+  problems.add([...path, 'share'], message);
+}
+
 /** An algorithm within a policy goes with that of the policy: where its limits are kept is said once. */
 function checkAlgorithm(
   { algorithm }: Pick<LimitsFields, 'algorithm'>,
@@ -56,10 +66,10 @@ function checkAlgorithm(
 ): boolean {
   const place = [...path, 'algorithm'];
   if (!problems.sound(place)) return false;
-  if (algorithm === undefined || algorithm === outer) return true;
-  if (placeOf(algorithm) !== 'redis') {
+  if (algorithm === undefined) return true;
+  if (placeOf(algorithm) !== 'redis' && (parts === 'limits' || algorithm !== outer)) {
     problems.add(place, `${algorithm} is set on the policy, not on one of its ${parts}`);
-  } else if (placeOf(outer) !== 'redis' && algorithm !== 'token-bucket') {
+  } else if (placeOf(outer) !== 'redis' && !isBucket(algorithm)) {
     problems.add(place, `this policy is ${outer}, which has token buckets only; got ${algorithm}`);
   } else return true;
   return false;
@@ -78,7 +88,7 @@ function checkLimits(stated: LimitsFields, algorithm: Algorithm, path: Path, pro
   for (const field of SINGLE)
     if (stated[field] !== undefined) problems.add([...path, field], `say ${field} or all, not both`);
   if (problems.sound(place) && (all.length < 1 || all.length > MOST_LIMITS))
-    problems.add(place, `expected 1 to ${MOST_LIMITS} limits; got ${all.length}`);
+    problems.add(place, `expected a list of 1 to ${MOST_LIMITS} limits; got ${all.length}`);
   for (const [index, each] of all.entries()) {
     const item = [...place, index];
     if (!problems.sound(item) || !checkAlgorithm(each, algorithm, 'limits', item, problems)) continue;

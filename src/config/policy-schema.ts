@@ -58,6 +58,9 @@ const limitFields = () => ({
   ),
 });
 
+/** In one `all`. */
+export const MOST_LIMITS = 8;
+
 /** A limit of several. */
 export const LimitFields = Type.Object(limitFields());
 export type LimitFields = Type.Static<typeof LimitFields>;
@@ -66,6 +69,7 @@ const statement = () => ({
   ...limitFields(),
   all: Type.Optional(
     Type.Array(LimitFields, {
+      expected: `a list of 1 to ${MOST_LIMITS} limits`,
       description: 'One to eight limits decided together, in place of a single one: refused by one, charged to none.',
     }),
   ),
@@ -119,7 +123,7 @@ export const PolicyFields = Type.Object({
       least: 0.001,
       most: 1,
       default: POLICY_DEFAULTS.share,
-      description: 'With `local`: the part of every limit that is this process’s, such as 0.25 with four processes.',
+      description: "With `local`: the part of every limit that is this process's, such as 0.25 with four processes.",
     }),
   ),
   lease: Type.Optional(

@@ -4,7 +4,7 @@ import type { Position } from './yaml-source.js';
 /** Collects what is wrong, and knows where in the file each value stands. */
 export class ProblemList {
   readonly #problems: ConfigProblem[] = [];
-  readonly #faulty = new Set<string>();
+  readonly #faulty = new Map<string, Path>();
   readonly #positions = new Map<string, Position>();
 
   /** Notes where the value at `path` stands. */
@@ -15,7 +15,7 @@ export class ProblemList {
   /** Adds a problem; without a position it gets that of the value, or of what the value stands in. */
   add(path: Path, message: string, position = this.#nearest(path)): void {
     this.#problems.push({ path: formatPath(path), message, ...position });
-    this.#faulty.add(JSON.stringify(path));
+    this.#faulty.set(JSON.stringify(path), path);
   }
 
   /** Adds a problem with something that does not stand in the file: a variable, an option of the command line. */
@@ -26,6 +26,12 @@ export class ProblemList {
   /** Whether the value at `path` is usable: there is no problem with it, nor with what it stands in. */
   sound(path: Path): boolean {
     return this.#faulty.size === 0 || !ancestry(path).some((place) => this.#faulty.has(place));
+  }
+
+  /** Whether there is no problem with the value at `path`, with what it stands in, nor with anything in it. */
+  soundWithin(path: Path): boolean {
+    const isWithin = (place: Path) => path.every((step, depth) => place[depth] === step);
+    return this.sound(path) && ![...this.#faulty.values()].some(isWithin);
   }
 
   /** All problems in the order of the file; those outside it last. */

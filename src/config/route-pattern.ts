@@ -9,7 +9,7 @@ export const PATTERN_FORM = 'the pattern of a path, such as /users/:id or /files
 export function routePattern(text: string): Decoded<string> {
   const why = patternFault(text);
   if (why === undefined) return { value: text };
-  return { fault: `expected ${PATTERN_FORM}; got ${JSON.stringify(shortened(text))}: ${why}` };
+  return { fault: `expected ${PATTERN_FORM}; got ${JSON.stringify(shortened(text))}: ${shortened(why)}` };
 }
 
 /** The patterns of one method; no two of them match the same paths. */

@@ -14,10 +14,10 @@ export const NETWORK_FORM = 'loopback, an address such as 10.0.0.7, or a network
 /** 127.0.0.0/8 is IPv4's loopback (RFC 1122), ::1 that of IPv6 (RFC 4291). */
 const LOOPBACK = ['127.0.0.0/8', '::1/128'];
 
-/** The networks that a word, an address or a network stands for. */
+/** The networks that a word, an address or a network stands for. A prefix of 0 would be everybody, and is refused. */
 export function networks(text: string): Decoded<readonly string[]> {
   if (text === 'loopback') return { value: LOOPBACK };
-  const [, address = '', prefix] = /^([0-9A-Fa-f:.]+)(?:\/(0|[1-9][0-9]{0,2}))?$/.exec(text) ?? [];
+  const [, address = '', prefix] = /^([0-9A-Fa-f:.]+)(?:\/([1-9][0-9]{0,2}))?$/.exec(text) ?? [];
   const bits = isIPv4(address) ? 32 : isIPv6(address) ? 128 : 0;
   const length = prefix === undefined ? bits : Number(prefix);
   if (bits === 0 || length > bits) return { fault: `expected ${NETWORK_FORM}; got ${JSON.stringify(shortened(text))}` };

@@ -93,15 +93,19 @@ describe('what comes with Headgate', () => {
 
   test('has examples that are right too, once the marks are taken away', async () => {
     const text = await readFile(join(ROOT, 'headgate.yaml'), 'utf8');
-    const examples = text.replace(/^( *)# (?=(admin|tenants|ocr):| {2})/gm, '$1');
+    const examples = text.replace(/^( *)# (?=(admin|tenants|ocr|policies|routes|gateways|trustProxy):| {2})/gm, '$1');
     const cwd = await folderWith({ 'headgate.yaml': examples });
     await mkdir(join(cwd, 'schemas'));
     await writeFile(join(cwd, 'schemas/ocr.json'), '{}');
-    const config = await loadConfig({ env: { ACME_KEY: KEY, OPERATOR_KEY: `${KEY}2` }, cwd });
+    const config = await loadConfig({ env: { ACME_KEY: KEY, OPERATOR_KEY: `${KEY}2`, GATEWAY_KEY: `${KEY}3` }, cwd });
     expect([...config.types.keys()]).toEqual(['echo', 'ocr']);
     expect(config.types.get('ocr')?.handler).toBe(join(cwd, 'handlers/ocr.ts'));
     expect(config.tenants.get('acme')?.keys).toEqual([KEY]);
     expect(config.admin.keys).toEqual([`${KEY}2`]);
+    expect(config.gateways.keys).toEqual([`${KEY}3`]);
+    expect(config.trustProxy).toEqual(['127.0.0.0/8', '::1/128']);
+    expect([...config.policies.keys()]).toEqual(['api']);
+    expect(config.routes).toEqual([{ method: 'POST', path: '/uploads/*', policy: 'api', cost: 10 }]);
   });
 });
 
@@ -182,7 +186,7 @@ tenants:
   acme: { tier: free, keys: [env:ACME, env:ACME_OLD], allow: [ocr, chat], rate: unlimited, maxWait: 0s, mode: shape, types: { ocr: { rate: 0, jobRate: 30/m, mode: police }, chat: {} } }
   42: {}
 policies:
-  api: { rate: 2/s }
+  api: { rate: 5/s }
 routes:
   - { path: /uploads/*, method: POST, policy: api, cost: 2.5 }
   - { path: /*, policy: api }
@@ -269,6 +273,43 @@ routes:
       { method: '*', path: '/*', policy: 'api', cost: 1 },
     ],
   });
+});
+
+test('a file with everything that Headgate is for: queues, tiers, tenants and policies', async () => {
+  const text = `
+redis: embedded
+listen: 127.0.0.1:8080
+admin: { keys: [env:HEADGATE_ADMIN_KEY] }
+durability: everysec
+types:
+  ocr:
+    handler: ./workers/handlers/ocr.ts
+    mode: shape
+    cost: { from: data.pages, min: 1, max: 500 }
+    schema: ./schemas/ocr.json
+    capacity: { rate: 20/s, burst: 20, concurrency: 2 }
+    timeout: 60s
+    attempts: 3
+    keepResults: { age: 1h, count: 1000 }
+tiers:
+  free: { rate: 1/s,  burst: 1, depth: 50,   weight: 1, concurrency: 1, maxWait: 5m }
+  pro:  { rate: 10/s, burst: 5, jobRate: 60/m, depth: 1000, maxBytes: 64MB, weight: 4, concurrency: 4 }
+defaultTier: free
+tenants:
+  acme: { tier: pro, key: env:ACME_KEY, types: { ocr: { rate: 2/s } } }
+policies:
+  api:  { algorithm: token-bucket, rate: 2/s, burst: 100, onOutage: open,
+          byTier: { anonymous: { rate: 50/m, burst: 50 }, pro: { rate: 2000/m, burst: 2000 } } }
+  pay:  { algorithm: sliding-window-log, limit: 60, window: 1m, onOutage: closed }
+  both: { all: [ { per: key, rate: 5/s, burst: 10 }, { per: policy, rate: 500/s, burst: 500 } ] }
+`;
+  const cwd = await folderWith({ 'headgate.yaml': text });
+  await mkdir(join(cwd, 'schemas'));
+  await writeFile(join(cwd, 'schemas/ocr.json'), '{}');
+  const config = await loadConfig({ env: { HEADGATE_ADMIN_KEY: `${KEY}1`, ACME_KEY: KEY }, cwd });
+  expect(config.admin.keys).toEqual([`${KEY}1`]);
+  expect(config.types.get('ocr')?.mode).toBe('shape');
+  expect([...config.policies.keys()]).toEqual(['api', 'pay', 'both']);
 });
 
 test('a tier and tenants that share text through YAML anchors each have it', async () => {
