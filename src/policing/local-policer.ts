@@ -33,6 +33,8 @@ interface Bucket {
   readonly key: string;
   older: Bucket | undefined;
   newer: Bucket | undefined;
+  /** Whether it is remembered: nothing is stored for a call that takes nothing. */
+  known: boolean;
   limit: Limit;
   meter: Meter;
   tatUs: number;
@@ -41,6 +43,8 @@ interface Bucket {
 /** How often memory of what nobody asks for any more is looked through, and how much of it. */
 const SWEEP_MS = 1000;
 const SWEPT_AT_ONCE = 1000;
+/** One that was only just emptied is likely to be asked for again. */
+const WHOLE_FOR_US = 1e6;
 
 /**
  * Limits kept in this process alone: for a single process, or for a fixed share of each limit. N processes with a share of
@@ -73,19 +77,25 @@ export class LocalPolicer implements Policer {
 
   check({ limits, cost, peek }: Check): PolicerVerdict {
     const nowUs = this.#now();
-    const buckets = limits.map((applied) => this.#find(applied, nowUs));
+    const buckets: Bucket[] = [];
+    for (const applied of limits) buckets.push(this.#find(applied, nowUs));
     const refusal = tooDear(buckets, cost) ?? refused(buckets, cost, nowUs);
-    if (!peek) for (const bucket of buckets) this.#touch(bucket, refusal === undefined);
-    if (refusal) return refusal;
+    if (refusal) {
+      if (!peek) this.#touchKnown(buckets);
+      return refusal;
+    }
     if (peek) return { verdict: 'conforming', readings: readingsOf(buckets, nowUs), giveBack: nothing };
-    const charged = buckets.map((bucket) => {
+    const chargedTatsUs: number[] = [];
+    for (const bucket of buckets) {
       bucket.tatUs = charge(bucket.meter, bucket.tatUs, cost, nowUs);
-      return bucket.tatUs;
-    });
+      chargedTatsUs.push(bucket.tatUs);
+      if (bucket.known) this.#buckets.touch(bucket);
+      else this.#remember(bucket, nowUs);
+    }
     return {
       verdict: 'conforming',
       readings: readingsOf(buckets, nowUs),
-      giveBack: () => this.#giveBack(buckets, charged, cost),
+      giveBack: () => this.#giveBack(buckets, chargedTatsUs, cost),
     };
   }
 
@@ -95,11 +105,11 @@ export class LocalPolicer implements Policer {
     this.#buckets.clear();
   }
 
-  #giveBack(buckets: readonly Bucket[], charged: readonly number[], cost: number): void {
+  #giveBack(buckets: readonly Bucket[], chargedTatsUs: readonly number[], cost: number): void {
     const nowUs = this.#now();
-    buckets.forEach((bucket, i) => {
-      bucket.tatUs = giveBack(bucket.meter, bucket.tatUs, cost, charged[i] ?? EMPTY_TAT_US, nowUs);
-    });
+    for (const [i, bucket] of buckets.entries()) {
+      bucket.tatUs = giveBack(bucket.meter, bucket.tatUs, cost, chargedTatsUs[i] ?? EMPTY_TAT_US, nowUs);
+    }
   }
 
   /** The bucket of a limit, not remembered yet when it is new. */
@@ -107,7 +117,7 @@ export class LocalPolicer implements Policer {
     const bucket = this.#buckets.get(subject);
     if (!bucket) {
       const meter = this.#meterOf(limit);
-      return { key: subject, older: undefined, newer: undefined, limit, meter, tatUs: EMPTY_TAT_US };
+      return { key: subject, older: undefined, newer: undefined, known: false, limit, meter, tatUs: EMPTY_TAT_US };
     }
     if (bucket.limit !== limit) {
       const meter = this.#meterOf(limit);
@@ -124,33 +134,37 @@ export class LocalPolicer implements Policer {
     return meterOf(ratePerSecond * this.#share, Math.max(Math.min(1, burst), burst * this.#share));
   }
 
-  /** Somebody asked for the bucket; a new one is remembered when it is charged. */
-  #touch(bucket: Bucket, charged: boolean): void {
-    if (bucket.older || bucket.newer || this.#buckets.oldest === bucket) this.#buckets.touch(bucket);
-    else if (charged) this.#remember(bucket);
+  #touchKnown(buckets: readonly Bucket[]): void {
+    for (const bucket of buckets) if (bucket.known) this.#buckets.touch(bucket);
   }
 
-  #remember(bucket: Bucket): void {
+  #remember(bucket: Bucket, nowUs: number): void {
+    // A check that names one limit twice.
     if (this.#buckets.get(bucket.key)) return;
+    bucket.known = true;
     this.#buckets.add(bucket);
-    this.#forgetWhole(2);
+    this.#forgetWhole(2, nowUs);
     const { oldest } = this.#buckets;
-    if (oldest && this.#buckets.size > this.#maxKeys) this.#buckets.delete(oldest);
+    if (oldest && this.#buckets.size > this.#maxKeys) this.#forget(oldest);
     this.#sweep ??= this.#sweepLater();
   }
 
-  /** Looks at the next few buckets, and forgets those that are as good as new. */
-  #forgetWhole(count: number): void {
-    const nowUs = this.#now();
+  #forget(bucket: Bucket): void {
+    bucket.known = false;
+    this.#buckets.delete(bucket);
+  }
+
+  /** Looks at the next few buckets, and forgets those that have been as good as new for a while. */
+  #forgetWhole(count: number, nowUs: number): void {
     for (let i = 0; i < count; i += 1) {
       const bucket = this.#buckets.next();
-      if (bucket && bucket.tatUs <= nowUs) this.#buckets.delete(bucket);
+      if (bucket && bucket.tatUs + WHOLE_FOR_US <= nowUs) this.#forget(bucket);
     }
   }
 
   #sweepLater(): NodeJS.Timeout {
     return setTimeout(() => {
-      this.#forgetWhole(Math.min(SWEPT_AT_ONCE, this.#buckets.size));
+      this.#forgetWhole(Math.min(SWEPT_AT_ONCE, this.#buckets.size), this.#now());
       this.#sweep = this.#buckets.size > 0 ? this.#sweepLater() : undefined;
     }, SWEEP_MS).unref();
   }
@@ -162,11 +176,12 @@ function nothing(): void {}
 function tooDear(buckets: readonly Bucket[], cost: number): PolicerVerdict | undefined {
   let limitedBy = -1;
   let max = Number.POSITIVE_INFINITY;
-  buckets.forEach(({ meter }, i) => {
-    if (canEverPass(meter, cost) || meter.burst >= max) return;
+  for (let i = 0; i < buckets.length; i += 1) {
+    const meter = buckets[i]?.meter;
+    if (!meter || canEverPass(meter, cost) || meter.burst >= max) continue;
     limitedBy = i;
     max = meter.burst;
-  });
+  }
   return limitedBy < 0 ? undefined : { verdict: 'cost_exceeds_max', limitedBy, max };
 }
 
@@ -175,21 +190,24 @@ function refused(buckets: readonly Bucket[], cost: number, nowUs: number): Polic
   let limitedBy = -1;
   let longestUs = 0;
   let retryAfterMs = 0;
-  buckets.forEach(({ meter, tatUs }, i) => {
-    if (conforms(meter, tatUs, cost, nowUs)) return;
-    const wait = waitUs(meter, tatUs, cost, nowUs);
-    if (wait <= longestUs) return;
+  for (let i = 0; i < buckets.length; i += 1) {
+    const bucket = buckets[i];
+    if (!bucket || conforms(bucket.meter, bucket.tatUs, cost, nowUs)) continue;
+    const wait = waitUs(bucket.meter, bucket.tatUs, cost, nowUs);
+    if (wait <= longestUs) continue;
     limitedBy = i;
     longestUs = wait;
-    retryAfterMs = waitMs(meter, cost, wait);
-  });
+    retryAfterMs = waitMs(bucket.meter, cost, wait);
+  }
   if (limitedBy < 0) return undefined;
   return { verdict: 'limited', readings: readingsOf(buckets, nowUs), limitedBy, retryAfterMs };
 }
 
 function readingsOf(buckets: readonly Bucket[], nowUs: number): Reading[] {
-  return buckets.map(({ meter, tatUs }) => {
+  const readings: Reading[] = [];
+  for (const { meter, tatUs } of buckets) {
     const remaining = remainingOf(meter, tatUs, nowUs);
-    return { remaining, nextUnitMs: nextUnitUs(meter, remaining) / 1000 };
-  });
+    readings.push({ remaining, nextUnitMs: nextUnitUs(meter, remaining) / 1000 });
+  }
+  return readings;
 }
