@@ -64,9 +64,16 @@ export function headgate<Request extends MiddlewareRequest = MiddlewareRequest>(
     return false;
   };
   const middleware = (request: Request, response: ServerResponse, next: (error?: unknown) => void): void => {
-    mayGoOn(request, response).then((goesOn) => {
-      if (goesOn) next();
-    }, next);
+    mayGoOn(request, response).then(
+      (goesOn) => {
+        if (goesOn) next();
+      },
+      (error) => {
+        // Not that of a refusal: the program has failed.
+        response.statusCode = 500;
+        next(error);
+      },
+    );
   };
   return Object.assign(middleware, { close });
 }

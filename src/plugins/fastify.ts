@@ -76,9 +76,16 @@ function holdRequests(
     return false;
   };
   return (request, reply, done) => {
-    mayGoOn(request, reply).then((goesOn) => {
-      if (goesOn) done();
-    }, done);
+    mayGoOn(request, reply).then(
+      (goesOn) => {
+        if (goesOn) done();
+      },
+      (error) => {
+        // Not that of a refusal: the program has failed.
+        reply.code(500);
+        done(error);
+      },
+    );
   };
 }
 
