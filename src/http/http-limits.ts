@@ -25,8 +25,8 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   batchBytes: 8 * 1024 * 1024,
 };
 
-/** Body of one question to a policy: a key of a megabyte, and what surrounds it. */
-export const CHECK_BYTES = 1024 * 1024 + 16 * 1024;
-
-/** What surrounds `data` in the body of a single job. */
+/** What surrounds `data` in the body of a single job, and `key` in a question to a policy. */
 export const ENVELOPE_BYTES = 16 * 1024;
+
+/** Body of one question to a policy: a key of a megabyte, and what surrounds it. */
+export const CHECK_BYTES = 1024 * 1024 + ENVELOPE_BYTES;

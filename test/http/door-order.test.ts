@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { doorOf } from '../../src/http/door.js';
+import { NO_POLICIES } from '../../src/http/policed-parts.js';
+import { LIMITED, scriptedPolicing } from './support/scripted-policing.js';
 import { scriptedShaping } from './support/scripted-shaping.js';
 import { problemIn, type TestApp, testApp } from './support/test-app.js';
-import { KEYS } from './support/test-config.js';
+import { KEYS, testConfig } from './support/test-config.js';
 
 let served: TestApp;
 beforeAll(async () => {
@@ -9,7 +12,19 @@ beforeAll(async () => {
   const { shaping } = scriptedShaping({
     admit: async (_type, _tenant, jobs) => ({ admissions: jobs.map(() => full), depth: 1, freePlaces: 0 }),
   });
-  served = await testApp({ shaping });
+  const door = doorOf(await testConfig());
+  const { policing } = scriptedPolicing(({ cost }) => (cost > 5 ? LIMITED : {}));
+  served = await testApp({
+    shaping,
+    door: {
+      ...door,
+      type: (name) => {
+        const rules = door.type(name);
+        return rules === undefined ? undefined : { ...rules, policy: 'api' };
+      },
+    },
+    policed: { ...NO_POLICIES, policing },
+  });
 });
 afterAll(() => served.app.close());
 
@@ -39,8 +54,9 @@ const FAULTS: readonly { code: string; field: string | undefined; mend: Partial<
   { code: 'unknown_field', field: 'colour', mend: { body: { colour: undefined } } },
   { code: 'invalid_field', field: 'data.pages', mend: { body: { data: { pages: 501 } } } },
   { code: 'invalid_field', field: 'Idempotency-Key', mend: { idempotencyKey: 'k' } },
-  { code: 'cost_exceeds_max', field: 'data.pages', mend: { body: { data: { pages: 5 } } } },
+  { code: 'cost_exceeds_max', field: 'data.pages', mend: { body: { data: { pages: 6 } } } },
   { code: 'invalid_field', field: 'startBy', mend: { body: { startBy: undefined } } },
+  { code: 'rate_limited', field: undefined, mend: { body: { data: { pages: 5 } } } },
   { code: 'bucket_full', field: undefined, mend: {} },
 ];
 

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { RouteOptions } from 'fastify';
 import { expect, test } from 'vitest';
-import { DEFAULT_HTTP_LIMITS } from '../../src/http/http-limits.js';
+import { CheckRequest } from '../../src/http/check-request.js';
+import { CHECK_BYTES, DEFAULT_HTTP_LIMITS, ENVELOPE_BYTES } from '../../src/http/http-limits.js';
 import { BatchItem } from '../../src/http/job-request.js';
 import { PROBLEMS } from '../../src/http/problems.js';
 import { DEEPEST } from '../../src/http/read-json.js';
@@ -10,13 +11,14 @@ import { testApp } from './support/test-app.js';
 const PAGE = '../../docs/http.md';
 const page = await readFile(new URL(PAGE, import.meta.url), 'utf8');
 
-test('docs/http.md has every error code and every field of a job, word for word', async () => {
-  const filled = filledIn(filledIn(page, 'error codes', errorCodes()), 'job fields', jobFields());
+test('docs/http.md has every error code and every field of a job and a check, word for word', async () => {
+  const tables = { 'error codes': errorCodes(), 'job fields': jobFields(), 'check fields': fieldTable(CheckRequest) };
+  const filled = Object.entries(tables).reduce((text, [name, table]) => filledIn(text, name, table), page);
   await expect(filled).toMatchFileSnapshot(PAGE);
 });
 
 test('every route stands on the page, and the page has no other', async () => {
-  const routes = (await routesOfTheApi()).map(({ method, url }) => `${method} ${url}`);
+  const routes = (await routesOfTheApi()).map(({ method, url }) => `${Array.isArray(method) ? 'ANY' : method} ${url}`);
   const documented = [...page.matchAll(/^### `(.*)`$/gm)].map(([, route]) => route);
   expect(documented.toSorted()).toEqual([...routes, 'GET /', 'GET /healthz', 'GET /readyz'].toSorted());
 });
@@ -37,6 +39,7 @@ test('the limits on the page are the limits', () => {
   expect(page).toContain(`| Time until the headers are complete | ${headersTimeoutMs / 1000} s |`);
   expect(page).toContain(`| Time until the body is complete | ${requestTimeoutMs / 1000} s |`);
   expect(page).toContain(`| ${batchBytes / 1024 / 1024} MB, or that of a job where it is more |`);
+  expect(page).toContain(`| ${(CHECK_BYTES - ENVELOPE_BYTES) / 1024 / 1024} MB and ${ENVELOPE_BYTES / 1024} KB |`);
   expect(page).toContain(`| Arrays and objects inside one another | ${DEEPEST} |`);
 });
 
@@ -48,13 +51,24 @@ function errorCodes(): string {
 }
 
 function jobFields(): string {
-  const rows = Object.entries(BatchItem.properties).map(([name, schema]) => {
+  return fieldTable(BatchItem)
+    .split('\n')
+    .filter((row) => !row.includes('`idempotencyKey`'))
+    .join('\n');
+}
+
+interface Fields {
+  readonly properties: Readonly<Record<string, object>>;
+  readonly required?: readonly string[];
+}
+
+function fieldTable({ properties, required }: Fields): string {
+  const rows = Object.entries(properties).map(([name, schema]) => {
     const { description, default: value } = { default: undefined, description: '', ...schema };
-    const required = BatchItem.required.some((field) => field === name);
-    return `| \`${name}\` | ${required ? 'required' : (value ?? '')} | ${description} |`;
+    const isRequired = required?.includes(name) === true;
+    return `| \`${name}\` | ${isRequired ? 'required' : (value ?? '')} | ${description} |`;
   });
-  const single = rows.filter((row) => !row.includes('`idempotencyKey`'));
-  return ['| Field | Default | Must be |', '|---|---|---|', ...single].join('\n');
+  return ['| Field | Default | Must be |', '|---|---|---|', ...rows].join('\n');
 }
 
 function filledIn(text: string, name: string, table: string): string {

@@ -24,6 +24,18 @@ describe('a keyring', () => {
     expect(() => createKeyring(entries)).toThrow('tenant "acme" and tenant "other" have the same key');
   });
 
+  test.each([
+    [{ kind: 'admin' } as const, 'an admin and a gateway have the same key'],
+    [acme, 'tenant "acme" and a gateway have the same key'],
+  ])('refuses one key for %o and a gateway', (principal, message) => {
+    const hash = hashKey('the key');
+    const entries = [
+      { hash, principal },
+      { hash, principal: { kind: 'gateway' as const } },
+    ];
+    expect(() => createKeyring(entries)).toThrow(message);
+  });
+
   test('takes the same key of the same holder twice', () => {
     const entry = { hash: hashKey('one'), principal: acme };
     expect(createKeyring([entry, entry]).find('one')).toEqual(acme);
@@ -49,6 +61,8 @@ describe('the door', () => {
     ['DELETE', '/v1/jobs/x'],
     ['GET', '/v1/types'],
     ['GET', '/v1/limits'],
+    ['POST', '/v1/check'],
+    ['GET', '/v1/policies'],
   ] as const;
 
   test.each(ROUTES)('%s %s asks for a key', async (method, url) => {
@@ -67,6 +81,7 @@ describe('the door', () => {
     `Bearer ${KEYS.acme} x`,
     `Bearer ${'x'.repeat(257)}`,
     `Bearer ${hashKey(KEYS.acme)}`,
+    `Bearer ${KEYS.gateway}`,
     'Bearer ü',
   ])('Authorization: %s proves nothing', async (authorization) => {
     const response = await served.app.inject({ url: '/v1/types', headers: { authorization } });
@@ -92,9 +107,10 @@ describe('the door', () => {
   });
 
   test.each([
-    ...ROUTES.slice(2),
+    ...ROUTES.slice(2, 7),
     ['POST', '/v1/jobs', { type: 'chat', data: {} }],
     ['POST', '/v1/jobs/batch', { jobs: [{ type: 'chat', data: {} }] }],
+    ['POST', '/v1/check', { policy: 'api' }],
   ] as const)('has an admin say for which tenant: %s %s', async (method, url, payload?: object) => {
     const response = await served.app.inject(
       as('admin', { method, url, ...(payload === undefined ? {} : { payload }) }),

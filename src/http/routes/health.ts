@@ -5,7 +5,7 @@ import { ProblemBody } from '../request-schemas.js';
 
 const Alive = Type.Object({ status: Type.Literal('alive') });
 const Ready = Type.Object({
-  status: Type.Literal('ready'),
+  status: Type.Union([Type.Literal('ready'), Type.Literal('degraded')]),
   checks: Type.Unsafe<Readonly<Record<string, string>>>({ type: 'object', additionalProperties: { type: 'string' } }),
 });
 const Welcome = Type.Object({
@@ -24,11 +24,11 @@ export function health(app: HttpApp, { ready }: RouteParts): void {
     reply.code(200).send({ status: 'alive' }),
   );
   app.get('/readyz', { schema: { response: { 200: Ready, 503: ProblemBody } } }, async (_request, reply) => {
-    const report = await ready();
-    if (report.ready) return reply.code(200).send({ status: 'ready', checks: report.checks });
-    const failing = Object.entries(report.checks).map(([name, finding]) => `${name}: ${finding}`);
+    const { ready: isReady, degraded = false, checks } = await ready();
+    if (isReady) return reply.code(200).send({ status: degraded ? 'degraded' : 'ready', checks });
+    const failing = Object.entries(checks).map(([name, finding]) => `${name}: ${finding}`);
     const detail = `This process cannot serve now (${failing.join('; ')}).`;
-    return replyProblem(reply, { code: 'not_ready', detail, retryAfterMs: PROBE_AGAIN_MS, checks: report.checks });
+    return replyProblem(reply, { code: 'not_ready', detail, retryAfterMs: PROBE_AGAIN_MS, checks });
   });
   app.get('/', { schema: { response: { 200: Welcome } } }, async (_request, reply) =>
     reply.code(200).send({ service: 'headgate', api: '/v1', health: '/healthz', ready: '/readyz' }),
