@@ -48,7 +48,7 @@ export class Circuit {
     return this.#open !== undefined;
   }
 
-  /** Leave to ask; `undefined` when Redis is to be left alone. Whoever has it says `answered` or `failed` in the end. */
+  /** Leave to ask; `undefined` when Redis is to be left alone. Whoever has it says in the end what came of it. */
   admit(): Pass | undefined {
     const open = this.#open;
     if (open === undefined) return CALL;
@@ -62,6 +62,11 @@ export class Circuit {
   answered(): void {
     this.#lateInARow = 0;
     this.#open = undefined;
+  }
+
+  /** Redis was not asked after all. */
+  unused(pass: Pass): void {
+    if (this.#open?.probing === pass) this.#open.probing = undefined;
   }
 
   /** Redis did not answer, or said that it cannot serve now. */

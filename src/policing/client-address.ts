@@ -3,6 +3,8 @@ import ipaddr from 'ipaddr.js';
 
 /** Longer than any address with a port and the name of a zone. */
 const MAX_LENGTH = 128;
+/** What this function itself writes behind an IPv6 address. */
+const SUBSCRIBER = /::\/64$/;
 const WITH_PORT = /^(?:\[([^[\]]*)\]|([^:]*))(?::\d{1,5})?$/;
 
 /** Where the last 32 bits are an IPv4 address: mapped by the socket, or by a translator (RFC 4291, 7915, 6052). */
@@ -16,7 +18,7 @@ const IPV4_PREFIXES = ['::ffff:0:0/96', '::ffff:0:0:0/96', '64:ff9b::/96'].map((
 export function clientAddress(text: string): string | undefined {
   if (isIPv4(text)) return text;
   if (text.length > MAX_LENGTH) return undefined;
-  const address = withoutZone(withoutPort(text));
+  const address = withoutZone(withoutPort(text.replace(SUBSCRIBER, '::')));
   if (isIPv4(address)) return address;
   return isIPv6(address) ? subscriberOf(ipaddr.IPv6.parse(withoutDots(address))) : undefined;
 }

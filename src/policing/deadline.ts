@@ -8,15 +8,22 @@ export class Late extends Error {
 }
 
 /**
- * Settles as `answer` does, or rejects with {@link Late} once `deadlineMs` have passed. Where this process itself was
- * busy for longer than that, answers that lie in its sockets by then are read first: its own pause is no outage.
+ * Settles as `answer` does, or rejects with {@link Late} once `deadlineMs` have passed. Time for which this process
+ * itself stood still is no outage: what lies in its sockets by then is read first, and where it stood still for long, so
+ * that the question may not even have left it, the answer is waited for once more.
  */
 export function withinDeadline<Answer>(answer: Promise<Answer>, deadlineMs: number): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
+    const askedAt = performance.now();
+    let timer = setTimeout(() => {
+      const stoodStillMs = performance.now() - askedAt - deadlineMs;
+      if (stoodStillMs > deadlineMs / 2) timer = setTimeout(late, deadlineMs);
+      else late();
+    }, deadlineMs);
+    function late(): void {
       // Sockets are read between the phase of timers and that of immediates.
       setImmediate(() => reject(new Late(deadlineMs)));
-    }, deadlineMs);
+    }
     answer.then(
       (value) => {
         clearTimeout(timer);

@@ -30,51 +30,66 @@ export function decisionOf(judgement: Judgement, terms: DecisionTerms): Decision
 }
 
 function known(verdict: PolicerVerdict, decidedBy: 'policer' | 'local', terms: DecisionTerms): Decision {
-  const { policy, random } = terms;
-  const base = baseOf(terms);
+  const { enforce, retryJitter } = terms.policy;
+  const decision = draftOf(verdict.verdict, decidedBy, terms);
   switch (verdict.verdict) {
     case 'conforming': {
-      const limits = statesOf(terms.limits, verdict.readings);
-      const nearest = withLeastShare(limits);
-      const decision = { ...base, allowed: true, outcome: verdict.verdict, decidedBy, retryAfterMs: 0, limits };
-      return nearest === undefined ? decision : { ...decision, nearest };
+      decision.allowed = true;
+      const states = statesOf(terms.limits, verdict.readings);
+      return withLimits(decision, states, withLeastShare(states));
     }
     case 'limited': {
-      const limits = statesOf(terms.limits, verdict.readings);
-      const nearest = limits[verdict.limitedBy];
-      const retryAfterMs = policy.enforce ? spread(verdict.retryAfterMs, policy.retryJitter, random) : 0;
-      const decision = { ...base, outcome: verdict.verdict, decidedBy, retryAfterMs, limits };
-      return nearest === undefined ? decision : { ...decision, nearest };
+      if (enforce) decision.retryAfterMs = spread(verdict.retryAfterMs, retryJitter, terms.random);
+      const states = statesOf(terms.limits, verdict.readings);
+      return withLimits(decision, states, states[verdict.limitedBy]);
     }
     case 'cost_exceeds_max':
-      return {
-        ...base,
-        outcome: verdict.verdict,
-        decidedBy,
-        retryAfterMs: policy.enforce ? null : 0,
-        limits: [],
-        max: verdict.max,
-      };
+      if (enforce) decision.retryAfterMs = null;
+      decision.max = verdict.max;
+      return decision;
   }
 }
 
 function unknown(decidedBy: 'open' | 'closed', terms: DecisionTerms): Decision {
-  const base = baseOf(terms);
-  const allowed = base.allowed || decidedBy === 'open';
-  const retryAfterMs = allowed ? 0 : spread(CLOSED_RETRY_MS, 1, terms.random);
-  return { ...base, allowed, outcome: 'unknown', decidedBy, retryAfterMs, limits: [] };
+  const decision = draftOf('unknown', decidedBy, terms);
+  if (decidedBy === 'open') decision.allowed = true;
+  if (!decision.allowed) decision.retryAfterMs = spread(CLOSED_RETRY_MS, 1, terms.random);
+  return decision;
 }
 
+type Draft = { -readonly [Field in keyof Decision]: Decision[Field] };
+
 /** What holds for every decision, as if the call was refused: whoever does not enforce lets it pass. */
-function baseOf({ policy: { name, enforce }, giveBack }: DecisionTerms) {
-  return { policy: name, allowed: !enforce, enforced: enforce, giveBack };
+function draftOf(outcome: Decision['outcome'], decidedBy: Decision['decidedBy'], terms: DecisionTerms): Draft {
+  const { name, enforce } = terms.policy;
+  // One shape, written out: to put objects together from others costs several times as much as the decision itself.
+  return {
+    policy: name,
+    allowed: !enforce,
+    outcome,
+    decidedBy,
+    enforced: enforce,
+    retryAfterMs: 0,
+    limits: [],
+    giveBack: terms.giveBack,
+  };
+}
+
+function withLimits(decision: Draft, limits: readonly LimitState[], nearest: LimitState | undefined): Decision {
+  decision.limits = limits;
+  if (nearest !== undefined) decision.nearest = nearest;
+  return decision;
 }
 
 function statesOf(limits: readonly Limit[], readings: readonly Reading[]): LimitState[] {
-  return readings.flatMap(({ remaining, nextUnitMs }, index) => {
-    const limit = limits[index];
-    return limit === undefined ? [] : [{ limit, remaining, nextUnitMs }];
-  });
+  const states: LimitState[] = [];
+  for (let i = 0; i < limits.length; i += 1) {
+    const limit = limits[i];
+    const reading = readings[i];
+    if (limit === undefined || reading === undefined) continue;
+    states.push({ limit, remaining: reading.remaining, nextUnitMs: reading.nextUnitMs });
+  }
+  return states;
 }
 
 /** The limit of whose quota the smallest part is left; the first of several. */

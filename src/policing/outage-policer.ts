@@ -44,7 +44,7 @@ export class OutagePolicer {
 
   /** Synchronous where nobody has to be asked. Neither throws nor rejects. */
   check(check: Check): Judgement | Promise<Judgement> {
-    const { policer, circuit, policy, outages } = this.#options;
+    const { policer, circuit, policy, outages, faults } = this.#options;
     const pass = circuit?.admit();
     if (circuit !== undefined && pass === undefined) {
       outages.stoodIn(policy);
@@ -56,7 +56,11 @@ export class OutagePolicer {
     } catch (error) {
       return this.#failed(pass, error, check);
     }
-    return answer instanceof Promise ? this.#waitFor(answer, pass, check) : this.#decided(answer);
+    if (answer instanceof Promise) return this.#waitFor(answer, pass, check);
+    // Decided without asking: that says nothing of Redis.
+    if (pass !== undefined) circuit?.unused(pass);
+    faults.answered();
+    return { decidedBy: 'policer', verdict: answer };
   }
 
   /** Has a conforming call given back. Never rejects and never hangs: what cannot be given back stays charged. */
@@ -73,18 +77,19 @@ export class OutagePolicer {
 
   async #waitFor(answer: Promise<PolicerVerdict>, pass: Pass | undefined, check: Check): Promise<Judgement> {
     try {
-      return this.#decided(await withinDeadline(answer, this.#options.deadlineMs));
+      const verdict = await withinDeadline(answer, this.#options.deadlineMs);
+      this.#answered();
+      return { decidedBy: 'policer', verdict };
     } catch (error) {
       return this.#failed(pass, error, check);
     }
   }
 
-  #decided(verdict: PolicerVerdict): Judgement {
+  #answered(): void {
     const { circuit, outages, faults } = this.#options;
     circuit?.answered();
     outages.answered();
     faults.answered();
-    return { decidedBy: 'policer', verdict };
   }
 
   #failed(pass: Pass | undefined, error: unknown, check: Check): Judgement {
