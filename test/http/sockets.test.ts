@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import type { AppParts } from '../../src/http/app.js';
+import { NO_POLICIES } from '../../src/http/policed-parts.js';
+import { LIMITED, scriptedPolicing } from './support/scripted-policing.js';
 import { scriptedShaping } from './support/scripted-shaping.js';
 import { type TestApp, testApp } from './support/test-app.js';
 import { KEYS } from './support/test-config.js';
@@ -213,6 +215,45 @@ test('while the app closes, a request that is under way is answered', async () =
   release();
   expect(await wire.untilClosed()).toMatch(/^HTTP\/1\.1 200 [\s\S]*"status":"ready"/);
   await closed;
+});
+
+describe('a gateway that forwards what its client said', () => {
+  const asking = (method: string) =>
+    `${method} /v1/forward-auth?policy=api HTTP/1.1\r\nHost: x\r\nX-Headgate-Gateway-Key: ${KEYS.gateway}\r\n`;
+  const limited = () => listening({ policed: { ...NO_POLICIES, policing: scriptedPolicing(LIMITED).policing } });
+
+  test.each(['Content-Length: 500', 'Content-Length: 99000000', 'Transfer-Encoding: chunked'])(
+    'without the body is answered at once, and the connection is not used again: %s',
+    async (length) => {
+      const { dial } = await limited();
+      const answer = await (await dial()).say(`${asking('POST')}${length}\r\n\r\n`).untilClosed();
+      expect(answer).toMatch(/^HTTP\/1\.1 429 /);
+      expect(answer).toMatch(/connection: close/i);
+      expect(answer).toMatch(/ratelimit: "burst";r=0;t=1/i);
+    },
+  );
+
+  test.each(['PROPFIND', 'PURGE', 'TRACE', 'M-SEARCH', 'QUERY'])(
+    'is answered whatever the method: %s',
+    async (method) => {
+      const { dial } = await limited();
+      const wire = (await dial()).say(`${asking(method)}\r\n`);
+      await wire.hears(/429 Too Many Requests[\s\S]*\}$/);
+      wire.say('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+      await wire.hears(/alive/);
+    },
+  );
+
+  test.each(['X-Headgate-Subject', 'X-Headgate-Tier', 'X-Original-URI', 'X-Forwarded-Method'])(
+    'and adds to it is answered 400: %s twice',
+    async (name) => {
+      const { dial } = await limited();
+      const query = name.startsWith('X-Headgate') ? '?policy=api' : '';
+      const head = asking('GET').replace('?policy=api', query);
+      const wire = (await dial()).say(`${head}${name}: /theirs\r\n${name.toLowerCase()}: /ours\r\n\r\n`);
+      expect(problemOf(await wire.hears(/\}$/))).toMatchObject({ status: 400, code: 'invalid_field', field: name });
+    },
+  );
 });
 
 function connections(app: TestApp['app']): Promise<number> {

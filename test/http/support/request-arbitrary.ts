@@ -50,9 +50,25 @@ const batch = fc.oneof(
   fc.record({ jobs: oddValue, tenant: oddValue }, { requiredKeys: [] }),
 );
 
+/** A question to a policy that is sound in some fields and odd in others. */
+const check = fc
+  .record(
+    {
+      policy: mostly(fc.constantFrom('api', 'pay', 'tight', 'watched')),
+      key: mostly(oddText),
+      cost: mostly(fc.constantFrom(1, 0.5, 1e-6, 10, 1e9)),
+      peek: mostly(fc.boolean()),
+      tenant: mostly(fc.constantFrom('acme', 'acme', 'small')),
+    },
+    { requiredKeys: ['policy', 'tenant'] },
+  )
+  .chain((sound) =>
+    fc.option(fc.dictionary(oddText, oddValue, { maxKeys: 1 }), { freq: 8 }).map((odd) => ({ ...sound, ...odd })),
+  );
+
 /** Text that is JSON, nearly JSON, or nothing like it. JSON of numbers that no double can hold is among it. */
 const body: fc.Arbitrary<string | Buffer> = fc.oneof(
-  { weight: 6, arbitrary: fc.oneof(job, batch, oddValue).map((value) => JSON.stringify(value)) },
+  { weight: 6, arbitrary: fc.oneof(job, batch, check, oddValue).map((value) => JSON.stringify(value)) },
   { weight: 1, arbitrary: job.map((value) => JSON.stringify(value).replace(/\d+/, '1e400')) },
   { weight: 1, arbitrary: job.map((value) => JSON.stringify(value).slice(0, -2)) },
   { weight: 1, arbitrary: fc.uint8Array({ maxLength: 30 }).map((bytes) => Buffer.from(bytes)) },
@@ -67,10 +83,21 @@ const headerValue = fc.oneof(
 const headers = fc.record({
   authorization: mostlySaying(fc.constantFrom(KEYS.admin, ...Object.values(KEYS)).map((key) => `Bearer ${key}`)),
   'content-type': mostlySaying(fc.constantFrom('application/json', 'application/json; charset=utf-8')),
+  'x-headgate-gateway-key': mostlySaying(fc.constantFrom(KEYS.gateway, KEYS.admin)),
   odd: fc.dictionary(
-    fc.constantFrom(...['idempotency-key', 'x-request-id', 'accept', 'prefer', 'accept-version', 'expect', 'host']),
+    fc.constantFrom(
+      ...['idempotency-key', 'x-request-id', 'accept', 'prefer', 'accept-version', 'expect', 'host'],
+      ...['x-headgate-subject', 'x-headgate-tier', 'x-forwarded-for', 'x-forwarded-uri', 'x-original-method'],
+    ),
     headerValue,
     { maxKeys: 1 },
+  ),
+  original: fc.option(
+    fc.record({
+      'x-original-method': mostlySaying(fc.constantFrom('GET', 'HEAD', 'POST')),
+      'x-original-uri': mostlySaying(fc.constantFrom('/reports/7', '/files/a/b?c', '/elsewhere', '*', '/%2e%2e;/x')),
+    }),
+    { freq: 3 },
   ),
   encoding: fc.option(headerValue, { freq: 12 }),
 });
@@ -95,6 +122,7 @@ const url = fc
   .tuple(
     fc.oneof(
       fc.constantFrom('/v1/jobs', '/v1/jobs/batch', '/v1/types', '/v1/limits', '/healthz', '/readyz', '/', '/v1/nope'),
+      fc.constantFrom('/v1/check', '/v1/forward-auth', '/v1/policies'),
       fc
         .oneof(encoded, fc.constantFrom('01m8mderehyt2wrpdcvfkfdhj7.chat.0', '%', '%ff', '..'))
         .map((id) => `/v1/jobs/${id}`),
@@ -103,8 +131,22 @@ const url = fc
   )
   .map(([path, text]) => (text === '' ? path : `${path}?${text}`));
 
+/** What a gateway asks, sound in some parameters and odd in others. */
+const gatewayQuery = fc
+  .record(
+    {
+      policy: mostlySaying(fc.constantFrom('api', 'pay', 'tight', 'watched', 'nope')),
+      cost: mostlySaying(fc.constantFrom('1', '0.5', '10', '0', '1e9', '0x10')),
+      deny: mostlySaying(fc.constantFrom('403', '429')),
+    },
+    { requiredKeys: [] },
+  )
+  .map((parameters) => new URLSearchParams(parameters).toString());
+
+const METHODS = ['GET', 'POST', 'DELETE', 'PUT', 'HEAD', 'OPTIONS', 'PATCH'] as const;
+
 interface Route {
-  readonly method: 'GET' | 'POST' | 'DELETE' | 'PUT' | 'HEAD';
+  readonly method: (typeof METHODS)[number];
   readonly url: string;
   readonly payload?: string | Buffer;
 }
@@ -112,11 +154,15 @@ interface Route {
 const known: fc.Arbitrary<Route> = fc.oneof(
   job.map((value): Route => ({ method: 'POST', url: '/v1/jobs', payload: JSON.stringify(value) })),
   batch.map((value): Route => ({ method: 'POST', url: '/v1/jobs/batch', payload: JSON.stringify(value) })),
+  check.map((value): Route => ({ method: 'POST', url: '/v1/check', payload: JSON.stringify(value) })),
+  fc
+    .tuple(fc.constantFrom(...METHODS), fc.oneof(gatewayQuery, query))
+    .map(([method, text]): Route => ({ method, url: `/v1/forward-auth?${text}` })),
   query.map((text): Route => ({ method: 'GET', url: `/v1/jobs?type=chat&state=waiting&${text}` })),
 );
 
 const any: fc.Arbitrary<Route> = fc
-  .record({ method: fc.constantFrom('GET', 'POST', 'DELETE', 'PUT', 'HEAD'), url, body })
+  .record({ method: fc.constantFrom(...METHODS), url, body })
   .map(({ method, url: address, body: payload }): Route => {
     return method === 'GET' || method === 'HEAD' ? { method, url: address } : { method, url: address, payload };
   });
@@ -124,9 +170,9 @@ const any: fc.Arbitrary<Route> = fc
 /** Any request that can be made, weighted towards those that get far. */
 export const requestArbitrary: fc.Arbitrary<InjectOptions> = fc
   .tuple(fc.oneof({ weight: 4, arbitrary: known }, { weight: 1, arbitrary: any }), headers)
-  .map(([route, { odd, encoding, ...usual }]): InjectOptions => {
+  .map(([route, { odd, encoding, original, ...usual }]): InjectOptions => {
     const extra = encoding === null ? {} : { 'content-encoding': encoding };
-    return { ...route, headers: { ...usual, ...extra, ...odd } };
+    return { ...route, headers: { ...usual, ...extra, ...original, ...odd } };
   });
 
 /** Sound nine times out of ten: a job has many fields, and one fault hides those behind it. */
