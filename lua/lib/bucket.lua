@@ -75,6 +75,43 @@ local function index_if_quiet(b)
   b.indexed = true
 end
 
+local UNLIMITED = 1e15
+-- Where some of them begin in the packed state, and what stands from `active` on.
+local BURST_AT, CONC_AT, TAT_AT, T_AT, DELAYED_AT, TAIL_AT, TAIL = 17, 41, 81, 105, 129, 217, '<I4I4I4B'
+
+local function due_at(stored)
+  local tat, jtat = struct.unpack('<dd', stored, TAT_AT)
+  return math.max(tat - (struct.unpack('<d', stored, BURST_AT) - 1) * struct.unpack('<d', stored, T_AT), jtat)
+end
+
+--[[
+  The little that the end of a run needs of a bucket whose place it cannot change: one without a concurrency of its own, of
+  which nothing has fallen due. nil for any other, and for one that is loaded.
+]]
+local function unmoved_bucket(tenant)
+  local key = tag .. ':bucket:' .. tenant
+  local stored = not loaded[tenant] and call('GET', key)
+  if not stored or struct.unpack('<d', stored, CONC_AT) < UNLIMITED then return nil end
+  local delayed_at = struct.unpack('<d', stored, DELAYED_AT)
+  local active, waiting, odd, flags = struct.unpack(TAIL, stored, TAIL_AT)
+  if active == 0 or delayed_at <= now or flags % 4 == DUE and waiting > 0 and due_at(stored) <= now then return nil end
+  local prefix = tag .. ':q:' .. tenant .. ':'
+  return {
+    tenant = tenant, key = key, prefix = prefix, prioritized = prefix .. 'prioritized', delayed = prefix .. 'delayed',
+    active_key = prefix .. 'active', active = active, waiting = waiting, odd = odd, flags = flags, delayed_at = delayed_at,
+    indexed = flags % 8 >= 4, stopped = flags >= 8,
+  }
+end
+
+-- One job of such a bucket runs no longer. Nothing else of it changes.
+local function release(b)
+  b.active = b.active - 1
+  ty.running = ty.running - 1
+  index_if_quiet(b)
+  local flags = b.flags % 4 + (b.indexed and 4 or 0) + (b.stopped and 8 or 0)
+  call('SETRANGE', b.key, TAIL_AT - 1, struct.pack(TAIL, b.active, b.waiting, b.odd, flags))
+end
+
 -- Writes what the script changed. Every script that changes anything ends with it.
 local function save()
   for _, b in pairs(loaded) do

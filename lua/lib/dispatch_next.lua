@@ -53,12 +53,22 @@ local function take_from(b, start_tag, token, lock_ms)
   if start_by then drop_deadline(b, id) end
   call('HSET', key_running, token, b.tenant .. ' ' .. id)
   account_start(b, start_tag, cost)
+  b.served = true
   return { 'job', b.tenant, id, fields }
+end
+
+-- Whether this call has seen that nothing more is ripe at its instant.
+local all_ripened
+
+local function begin_ripening()
+  all_ripened = false
 end
 
 -- Buckets whose instant has come become ready, at most `limit` of them.
 local function ripen(limit)
+  if all_ripened then return end
   local ripe = call('ZRANGEBYSCORE', key_due, '-inf', num(now), 'LIMIT', 0, limit)
+  all_ripened = #ripe < limit
   if #ripe == 0 then return end
   call('ZREM', key_due, unpack(ripe))
   for _, tenant in ipairs(ripe) do
@@ -85,22 +95,20 @@ local function nothing_until(at)
 end
 
 -- The bucket at the head of …:ready leaves it, gives a job if it can, and goes where it belongs.
-local function take_from_head(tenant, start_tag, has_others, token, lock_ms, limit)
+local function take_from_head(tenant, start_tag, token, lock_ms, limit)
   local b = load_bucket(tenant)
   promote_due(b, limit)
-  call('ZREM', key_ready, tenant)
-  b.where = NOWHERE
+  b.where = READY
   local taken
   -- A bucket that is paused or at its cap only needs its place mended.
   if not b.paused and b.active < b.conc then taken = take_from(b, start_tag, token, lock_ms) end
   place(b)
-  if b.where ~= READY and not has_others then ty.busy = 0 end
   return taken
 end
 
 local function fairest(token, lock_ms, limit)
   for _ = 1, limit do
-    local head = call('ZRANGE', key_ready, '0', '1', 'WITHSCORES')
+    local head = call('ZRANGE', key_ready, '0', '0', 'WITHSCORES')
     if not head[1] then
       ty.busy = 0
       local due = call('ZRANGE', key_due, '0', '0', 'WITHSCORES')[2]
@@ -108,7 +116,7 @@ local function fairest(token, lock_ms, limit)
     end
     local gate = type_gate_at()
     if gate > now then return nothing_until(gate) end
-    local taken = take_from_head(head[1], tonumber(head[2]), head[3] ~= nil, token, lock_ms, limit)
+    local taken = take_from_head(head[1], tonumber(head[2]), token, lock_ms, limit)
     if taken then return taken end
   end
   -- Whoever mended `limit` buckets and found nothing comes again at once for the rest.

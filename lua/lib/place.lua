@@ -49,8 +49,9 @@ end
 
 local function make_ready(b)
   if b.where == DUE then call('ZREM', key_due, b.tenant) end
-  b.where = READY
-  call('ZADD', key_ready, 'NX', num(math.max(ty.v, b.finish)), b.tenant)
+  -- A bucket that was ready keeps its start tag, unless it was just served.
+  if b.where ~= READY or b.served then call('ZADD', key_ready, num(math.max(ty.v, b.finish)), b.tenant) end
+  b.where, b.served = READY, false
   if ty.busy == 0 then
     ty.busy = now
     ty.tat = math.max(ty.tat, now)
@@ -87,6 +88,10 @@ end
 local function place_anew(b)
   b.delayed_changed = true
   if b.where ~= DUE then call('ZREM', key_due, b.tenant) end
-  if b.where ~= READY then unready(b) end
+  if b.where ~= READY then
+    unready(b)
+  elseif not call('ZSCORE', key_ready, b.tenant) then
+    b.where = NOWHERE
+  end
   place(b)
 end

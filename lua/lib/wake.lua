@@ -5,8 +5,15 @@
 ]]
 --- @include "lib/place"
 
+local woken
+
+local function begin_wakes()
+  woken = false
+end
+
 local function wake()
-  call('PUBLISH', key_wake, 'wake')
+  if not woken then call('PUBLISH', key_wake, 'wake') end
+  woken = true
 end
 
 local function wake_if_earlier()

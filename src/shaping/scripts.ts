@@ -83,14 +83,12 @@ export const scripts = {
   settle: describeScript(
     library,
     'settle',
-    [
-      ...['now', 'token', 'tenant', 'id', 'outcome', 'value', 'delay', 'front', 'attempts', 'keep_age', 'keep_count'],
-      ...['next', 'lock', 'limit'],
-    ],
-    (reply) => {
-      const [verdict, next] = asList(reply);
-      return { verdict: asWord(verdict, ['settled', 'lost']), next: parseDispatched(next) };
-    },
+    ['now', 'attempts', 'keep_age', 'keep_count', 'lock', 'limit', 'runs...'],
+    (reply) =>
+      asList(reply).map((run) => {
+        const [verdict, next] = asList(run);
+        return { verdict: asWord(verdict, ['settled', 'lost']), next: parseDispatched(next) };
+      }),
   ),
   renew: describeScript(library, 'renew', ['lock', 'tokens...'], (reply) => {
     const [lost, asked] = asList(reply);

@@ -32,6 +32,15 @@ export interface Capacity {
   readonly slackUs?: number;
 }
 
+/** A job that a worker holds. */
+export interface HeldRun {
+  readonly token: string;
+  readonly tenant: string;
+  readonly id: string;
+}
+
+export type SettledRun = ReplyOf<'settle'>[number];
+
 type ReplyOf<Verb extends keyof typeof scripts> = ReturnType<(typeof scripts)[Verb]['parse']>;
 
 /** Alters the text of a script. */
@@ -107,16 +116,20 @@ export class ScriptShard {
     return this.run(scripts.dispatch, argv);
   }
 
-  settle(
-    held: { readonly token: string; readonly tenant: string; readonly id: string },
-    outcome: Outcome,
-    next = '',
-  ): Promise<ReplyOf<'settle'>> {
-    const { delayMs, front } = outcome.kind === 'retry' ? outcome : { delayMs: 0, front: false };
-    return this.run(scripts.settle, [
-      ...[this.nowUs, held.token, encodeTenant(held.tenant), held.id, outcome.kind, outcome.value, delayMs],
-      ...[front ? '1' : '0', this.attempts, this.keepAgeMs, this.keepCount, next, this.lockMs, this.stepLimit],
-    ]);
+  async settle(held: HeldRun, outcome: Outcome, next = ''): Promise<SettledRun> {
+    const [settled] = await this.settleAll([{ held, outcome, next }]);
+    if (!settled) throw new Error('settle said nothing of its run');
+    return settled;
+  }
+
+  settleAll(runs: readonly { held: HeldRun; outcome: Outcome; next: string }[]): Promise<SettledRun[]> {
+    const argv = runs.flatMap(({ held, outcome, next }) => {
+      const { delayMs, front } = outcome.kind === 'retry' ? outcome : { delayMs: 0, front: false };
+      const job = [held.token, encodeTenant(held.tenant), held.id];
+      return [...job, outcome.kind, outcome.value, delayMs, front ? '1' : '0', next];
+    });
+    const keep = [this.keepAgeMs, this.keepCount];
+    return this.run(scripts.settle, [this.nowUs, this.attempts, ...keep, this.lockMs, this.stepLimit, ...argv]);
   }
 
   cancel(tenant: string, id: string): Promise<ReplyOf<'cancel'>> {

@@ -18,6 +18,13 @@ export interface Offered {
   readonly replayOf: number | undefined;
 }
 
+/** How a run ends, and whether its slot asks for the next job. */
+export interface RunEnd {
+  readonly pick: number;
+  readonly outcome: RunOutcome;
+  readonly next: boolean;
+}
+
 /**
  * One step of both sides. A `pick` names one of what there is when the command is carried out, modulo how many there are,
  * so that any part of a list of commands is a list of commands: that is what makes a failure shrink.
@@ -33,13 +40,8 @@ export type Command =
       readonly jobs: readonly Offered[];
     }
   | { readonly verb: 'dispatch'; readonly limit: number }
-  | {
-      readonly verb: 'settle';
-      readonly pick: number;
-      readonly outcome: RunOutcome;
-      readonly next: boolean;
-      readonly limit: number;
-    }
+  /** Several runs go in one call. */
+  | { readonly verb: 'settle'; readonly ends: readonly RunEnd[]; readonly limit: number }
   | { readonly verb: 'settle-lost'; readonly pick: number }
   | { readonly verb: 'repeat' }
   | { readonly verb: 'cancel'; readonly pick: number }
@@ -119,6 +121,8 @@ const outcome: fc.Arbitrary<RunOutcome> = fc.oneof(
   },
 );
 
+const ends = fc.array(fc.record({ pick, outcome, next: fc.boolean() }), { minLength: 1, maxLength: 3 });
+
 const limit = fc.oneof(
   { weight: 9, arbitrary: fc.constant(100) },
   { weight: 1, arbitrary: fc.integer({ min: 1, max: 3 }) },
@@ -147,7 +151,7 @@ export function anyCommand(sweeps: boolean): fc.Arbitrary<Command> {
       }),
     },
     { weight: 10, arbitrary: fc.record({ verb: fc.constant('dispatch'), limit }) },
-    { weight: 10, arbitrary: fc.record({ verb: fc.constant('settle'), pick, outcome, next: fc.boolean(), limit }) },
+    { weight: 10, arbitrary: fc.record({ verb: fc.constant('settle'), ends, limit }) },
     { weight: 1, arbitrary: fc.record({ verb: fc.constant('settle-lost'), pick }) },
     { weight: 2, arbitrary: fc.record({ verb: fc.constant('repeat') }) },
     { weight: 3, arbitrary: fc.record({ verb: fc.constant('cancel'), pick }) },

@@ -7,13 +7,20 @@ import { paceOf } from '../../../src/shaping/profile-bytes.js';
 import type { Dispatched } from '../../../src/shaping/scripts.js';
 import type { Outcome } from '../../../src/shaping/work-source.js';
 import { EPOCH_MS, type JobSpec, type ScriptShard } from '../script-shard.js';
-import { type Command, type Offered, TENANTS } from './commands.js';
+import { type Command, type Offered, type RunEnd, TENANTS } from './commands.js';
 import { shotOfModel, shotOfRedis, withoutTheForgettable } from './snapshot.js';
 
 interface Run {
   readonly token: string;
   readonly tenant: string;
   readonly id: string;
+}
+
+interface End {
+  readonly run: Run;
+  readonly outcome: RunOutcome;
+  /** Token for the next job of its slot, if it asks for one. */
+  readonly next: string | undefined;
 }
 
 /** A reply of both sides to one command. */
@@ -79,12 +86,12 @@ export class Twins {
       case 'dispatch':
         return this.#repeatable(this.#dispatch(command.limit));
       case 'settle': {
-        const run = pickOf(this.#runs, command.pick);
-        return run ? this.#repeatable(this.#settle(run, command.outcome, command.next, command.limit)) : NO_REPLY;
+        const ends = this.#endsOf(command.ends);
+        return ends.length > 0 ? this.#repeatable(this.#settle(ends, command.limit)) : NO_REPLY;
       }
       case 'settle-lost': {
         const run = pickOf(this.#lost, command.pick);
-        return run ? this.#settle(run, { kind: 'completed' }, false, 100)() : NO_REPLY;
+        return run ? this.#settle([{ run, outcome: { kind: 'completed' }, next: undefined }], 100)() : NO_REPLY;
       }
       case 'repeat':
         return (await this.#last?.()) ?? NO_REPLY;
@@ -150,16 +157,31 @@ export class Twins {
     };
   }
 
-  #settle(run: Run, outcome: RunOutcome, withNext: boolean, limit: number): () => Promise<Replies> {
-    const next = withNext ? this.#newToken() : undefined;
+  /** Each run ends once in a call. */
+  #endsOf(ends: readonly RunEnd[]): End[] {
+    const left = [...this.#runs];
+    return ends.flatMap(({ pick, outcome, next }) => {
+      const run = pickOf(left, pick);
+      if (!run) return [];
+      left.splice(left.indexOf(run), 1);
+      return [{ run, outcome, next: next ? this.#newToken() : undefined }];
+    });
+  }
+
+  #settle(ends: readonly End[], limit: number): () => Promise<Replies> {
     return async () => {
       const { nowUs } = this.#shard;
       this.#shard.stepLimit = limit;
-      const redis = await this.#shard.settle(run, outcomeOf(outcome), next ?? '');
-      const model = this.#model.settle(nowUs, { ...run, outcome }, limit, next);
-      this.#runs = this.#runs.filter(({ token }) => token !== run.token);
-      if (next !== undefined) this.#note(next, model.next);
-      return { redis: { verdict: redis.verdict, next: whoOf(redis.next) }, model };
+      const redis = await this.#shard.settleAll(
+        ends.map(({ run, outcome, next }) => ({ held: run, outcome: outcomeOf(outcome), next: next ?? '' })),
+      );
+      const model = ends.map(({ run, outcome, next }) => {
+        const settled = this.#model.settle(nowUs, { ...run, outcome }, limit, next);
+        this.#runs = this.#runs.filter(({ token }) => token !== run.token);
+        if (next !== undefined) this.#note(next, settled.next);
+        return settled;
+      });
+      return { redis: redis.map(({ verdict, next }) => ({ verdict, next: whoOf(next) })), model };
     };
   }
 
