@@ -2,7 +2,9 @@ import { openPolicing } from '../policing/open-policing.js';
 import type { OutageLogger } from '../policing/outage-log.js';
 import type { Policing } from '../policing/policing.js';
 import { routeTable } from '../policing/route-table.js';
+import { library } from '../policing/scripts.js';
 import { closeConnection, openConnection, type RedisTarget, untilTried } from '../redis/connection.js';
+import { loadLibrary } from '../redis/script.js';
 import { Guard } from './guard.js';
 import type { HeadgateOptions } from './plugin-options.js';
 import { type PluginSettings, readOptions } from './read-options.js';
@@ -67,6 +69,8 @@ function openOwn({ policies, redis }: PluginSettings, logger: OutageLogger | und
     redis?.kind === 'server'
       ? openConnection(targetOf(redis.url), { name: 'plugin', deadlineMs: COMMAND_MS })
       : undefined;
+  // Redis gets the scripts before the first call needs them, which may not have the time; one that has not asks again.
+  connection?.on('ready', () => loadLibrary(connection, library).catch(() => undefined));
   const policing = openPolicing({ policies, redis: connection, logger });
   return {
     policing,
