@@ -14,10 +14,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   redis: ['model'],
   config: ['model'],
   shaping: ['model', 'redis', 'config', 'telemetry'],
-  http: ['model', 'redis', 'config', 'shaping', 'telemetry'],
-  cli: ['model', 'redis', 'config', 'shaping', 'http', 'telemetry'],
+  policing: ['model', 'redis', 'config', 'telemetry'],
+  http: ['model', 'redis', 'config', 'shaping', 'policing', 'telemetry'],
+  plugins: ['model', 'redis', 'config', 'policing', 'http', 'telemetry'],
+  cli: ['model', 'redis', 'config', 'shaping', 'policing', 'http', 'telemetry'],
   main: ['cli'],
-  index: ['model', 'redis', 'config', 'shaping', 'http', 'telemetry'],
+  index: ['model', 'redis', 'config', 'shaping', 'policing', 'http', 'telemetry'],
   workers: ['model', 'redis', 'config', 'shaping', 'telemetry'],
 };
 /** The one module that opens `lua/`, and the one that reads the environment. */
@@ -148,7 +150,7 @@ describe('the house', () => {
 
   it('has modules in every part that a rule speaks of', () => {
     const parts = new Set(modules.map(({ file }) => partOf(file)));
-    for (const part of ['model', 'redis', 'config', 'shaping', 'http', 'cli', 'workers']) expect(parts).toContain(part);
+    for (const part of ['model', 'redis', 'config', 'shaping', 'policing', 'http', 'plugins', 'cli', 'workers']) expect(parts).toContain(part);
     expect([...parts].filter((part) => !(part in MAY_IMPORT))).toEqual([]);
     expect(modules.map(({ file }) => file)).toEqual(expect.arrayContaining([SCRIPT_SOURCE, ENVIRONMENT]));
   });
@@ -172,6 +174,9 @@ describe('the rules of the house', () => {
     ['config imports redis', 'src/config/a.ts', "export * from '../redis/b.js';"],
     ['shaping imports http', 'src/shaping/a.ts', "import '../http/b.js';"],
     ['http imports cli', 'src/http/routes/a.ts', "const b = await import('../../cli/b.js');"],
+    ['policing imports http', 'src/policing/a.ts', "import '../http/b.js';"],
+    ['policing imports shaping', 'src/policing/a.ts', "import '../shaping/b.js';"],
+    ['http imports plugins', 'src/http/a.ts', "import '../plugins/b.js';"],
     ['src imports workers', 'src/cli/a.ts', "import type { B } from '../../workers/b.js';"],
     ['workers import http', 'workers/a.ts', "import { b } from '../src/http/b.js';"],
     ['someone else opens Redis', 'src/http/a.ts', "import { Redis } from 'ioredis';"],
