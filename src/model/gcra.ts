@@ -42,6 +42,11 @@ export function canEverPass(meter: Meter, cost: number): boolean {
   return cost <= meter.burst;
 }
 
+/** Whether `units` are enough for a call of `cost`, but for a double's last digits. */
+export function covers(meter: Meter, units: number, cost: number): boolean {
+  return (cost - units) * meter.emissionUs <= toleranceUs(meter, cost);
+}
+
 /** Whether a call of `cost` may pass now: level + cost ≤ burst. */
 export function conforms(meter: Meter, tatUs: number, cost: number, nowUs: number): boolean {
   return waitUs(meter, tatUs, cost, nowUs) <= toleranceUs(meter, cost);

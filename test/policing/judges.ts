@@ -45,14 +45,17 @@ export function excessOfWindows(quota: number, windowUs: number, passed: readonl
 }
 
 /**
- * What the counter promises: no whole window of the clock takes more than the quota, so no window at all more than twice
- * that; and over a long time the mean is at most the quota per window, beside one quota at each end.
+ * With every call: what passed in the present window of the clock, and of the window before the part that a window ending
+ * now still covers, is at most the quota.
  */
-function excessOfCounter(quota: number, windowUs: number, passed: readonly Passed[]): number {
-  const byWindow = new Map<number, number>();
+export function excessOfCounter(quota: number, windowUs: number, passed: readonly Passed[]): number {
+  let worst = Number.NEGATIVE_INFINITY;
+  let [index, present, before] = [Number.NEGATIVE_INFINITY, 0, 0];
   for (const { atUs, cost } of passed) {
-    const window = Math.floor(atUs / windowUs);
-    byWindow.set(window, (byWindow.get(window) ?? 0) + cost);
+    const now = Math.floor(atUs / windowUs);
+    if (now > index) [index, before, present] = [now, now === index + 1 ? present : 0, 0];
+    present += cost;
+    worst = Math.max(worst, before * (1 - (atUs / windowUs - now)) + present - quota);
   }
-  return Math.max(excessOfWindows(2 * quota, windowUs, passed), ...[...byWindow.values()].map((sum) => sum - quota));
+  return worst;
 }

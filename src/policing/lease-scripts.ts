@@ -1,0 +1,47 @@
+import { limitKeys } from '../redis/keys.js';
+import { asInteger, asList, asNumber, asWord } from '../redis/reply.js';
+import { describeScript } from '../redis/script.js';
+import { readLibrary } from '../redis/script-source.js';
+import type { AppliedLimit } from './policer.js';
+
+/** What Redis said of a request for units in advance; instants of the server's clock stay the server's. */
+export type LeaseReply =
+  | {
+      readonly kind: 'granted';
+      readonly units: number;
+      /** Comes back with units that were not used: it tells what they are still worth. */
+      readonly tatUs: number;
+      /** Units that are left for all. */
+      readonly left: number;
+    }
+  | { readonly kind: 'empty'; readonly waitUs: number; readonly left: number };
+
+/** Units in advance: a library of its own, which only processes with leased policies load. */
+export const library = readLibrary([{ file: 'lease' }, { file: 'return_lease' }]);
+
+export const scripts = {
+  lease: describeScript(
+    library,
+    'lease',
+    ['now', 'process', 'weight', 'want', 'least', 'emission', 'burst', 'lease', 'returns...'],
+    readLease,
+  ),
+  returnLease: describeScript(
+    library,
+    'return_lease',
+    ['now', 'process', 'stays', 'emission', 'burst', 'lease', 'returns...'],
+    asNumber,
+  ),
+};
+
+/** The key of a bucket whose units are taken in advance; never that of the same limit counted in Redis itself. */
+export function leaseKey(limit: AppliedLimit): string {
+  return `${limitKeys([limit], false)[0]}:lease`;
+}
+
+function readLease(reply: unknown): LeaseReply {
+  const [tag, first, second, third] = asList(reply);
+  const kind = asWord(tag, ['granted', 'empty']);
+  if (kind === 'empty') return { kind, waitUs: asInteger(first), left: asNumber(second) };
+  return { kind, units: asNumber(first), tatUs: asNumber(second), left: asNumber(third) };
+}
