@@ -4,6 +4,7 @@ import { buildApp } from '../http/app.js';
 import { doorOf } from '../http/door.js';
 import { createKeyring, hashKey, type KeyEntry } from '../http/keyring.js';
 import type { ReadyReport } from '../http/ready-report.js';
+import { routeTable } from '../policing/route-table.js';
 import { closeConnection, openConnection, untilTried } from '../redis/connection.js';
 import { isPassing } from '../redis/outage.js';
 import type { ReachedRedis } from '../redis/reach-redis.js';
@@ -14,6 +15,7 @@ import { RedisShaping } from '../shaping/redis-shaping.js';
 import { library } from '../shaping/scripts.js';
 import { syncProfiles } from '../shaping/sync-profiles.js';
 import type { Logger } from '../telemetry/logger.js';
+import { openApiPolicing, outlivesRedis } from './api-policing.js';
 import { DEMO_TENANT, type FirstKeys } from './first-keys.js';
 
 /** How long Redis may take to answer a caller, in milliseconds. */
@@ -50,18 +52,23 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
   commands.on('ready', () => void follow());
 
   const shaping = new RedisShaping(commands, settings);
+  const policing = openApiPolicing(config, redis.target, log);
+  warnOfLoneAddress(config, log);
   const app = buildApp({
     shaping,
     door: doorOf(config),
     keyring: createKeyring(keyEntries(config, keys)),
-    ready: () => readiness(shaping),
+    policed: { policing: policing.policing, policies: config.policies, routes: routeTable(config.routes) },
+    trustProxy: config.trustProxy,
+    ready: () => readiness(shaping, config),
     log,
     newJobId: (type) => newJobId(type),
   });
   // A Redis that is there answers from the first request on.
-  await untilTried(commands, DEADLINE_MS);
+  await Promise.all([untilTried(commands, DEADLINE_MS), policing.tried()]);
   const close = async (): Promise<void> => {
     await app.close();
+    await policing.close();
     closeConnection(commands);
   };
   try {
@@ -75,6 +82,7 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
 
 function keyEntries(config: Config, keys: FirstKeys): KeyEntry[] {
   const admin = (key: string): KeyEntry => ({ hash: hashKey(key), principal: { kind: 'admin' } });
+  const gateway = (key: string): KeyEntry => ({ hash: hashKey(key), principal: { kind: 'gateway' } });
   const tenant = (id: string, key: string): KeyEntry => ({
     hash: hashKey(key),
     principal: { kind: 'tenant', tenant: id },
@@ -82,18 +90,30 @@ function keyEntries(config: Config, keys: FirstKeys): KeyEntry[] {
   return [
     ...config.admin.keys.map(admin),
     ...(keys.adminKey === undefined ? [] : [admin(keys.adminKey)]),
+    ...config.gateways.keys.map(gateway),
     ...[...config.tenants.values()].flatMap(({ id, keys: own }) => own.map((key) => tenant(id, key))),
     ...(keys.demoKey === undefined ? [] : [tenant(DEMO_TENANT, keys.demoKey)]),
   ];
 }
 
-async function readiness(shaping: RedisShaping): Promise<ReadyReport> {
+/** Without Redis no job is taken, but a policy may decide all the same. */
+async function readiness(shaping: RedisShaping, { policies }: Config): Promise<ReadyReport> {
   try {
     await shaping.ping();
     return { ready: true, checks: { redis: 'answers' } };
   } catch {
-    return { ready: false, checks: { redis: 'does not answer' } };
+    const redis = 'does not answer';
+    const standing = [...policies.values()].filter(outlivesRedis).map(({ name }) => name);
+    if (standing.length === 0) return { ready: false, checks: { redis } };
+    return { ready: true, degraded: true, checks: { redis, policies: `${standing.join(', ')} decide without it` } };
   }
+}
+
+function warnOfLoneAddress({ gateways, trustProxy }: Config, log: Logger): void {
+  if (gateways.keys.length === 0 || trustProxy !== false) return;
+  log.warn(
+    'gateways have keys, but trustProxy is false: callers whom they do not name share one address, the gateway’s',
+  );
 }
 
 function urlOf(address: AddressInfo | string | null, host: string): string {

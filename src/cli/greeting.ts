@@ -1,7 +1,13 @@
 import type { FirstKeys } from './first-keys.js';
 
+/** What can be tried at once: the first type and the first policy of the configuration. */
+export interface First {
+  readonly type: string | undefined;
+  readonly policy: string | undefined;
+}
+
 /** What a person sees once everything is up: the address, the keys, and a line that works when pasted. */
-export function greeting(url: string, keys: FirstKeys, firstType: string | undefined): string {
+export function greeting(url: string, keys: FirstKeys, first: First): string {
   const lines = [`Headgate is ready on ${url}`, ''];
   if (keys.isNew) {
     if (keys.adminKey) lines.push(`  admin key  ${keys.adminKey}`);
@@ -10,15 +16,20 @@ export function greeting(url: string, keys: FirstKeys, firstType: string | undef
   } else if (keys.adminKey || keys.demoKey) {
     lines.push(`  keys       ${keys.file}`, '');
   }
-  if (firstType !== undefined) lines.push('Send a job:', '', `  ${curlLine(url, keys, firstType)}`, '');
+  const { type, policy } = first;
+  if (type !== undefined) {
+    lines.push('Send a job:', '', `  ${curlLine(url, keys, '/v1/jobs', { type, data: { hello: 'world' } })}`, '');
+  } else if (policy !== undefined) {
+    lines.push('Ask a policy:', '', `  ${curlLine(url, keys, '/v1/check', { policy, key: 'somebody' })}`, '');
+  }
   return `${lines.join('\n')}\n`;
 }
 
-function curlLine(url: string, keys: FirstKeys, type: string): string {
+function curlLine(url: string, keys: FirstKeys, path: string, body: object): string {
   const key = keys.demoKey ?? keys.adminKey ?? 'A_KEY_OF_YOUR_CONFIGURATION';
   const named = keys.demoKey === undefined && keys.adminKey !== undefined ? { tenant: 'demo' } : {};
-  const body = JSON.stringify({ type, ...named, data: { hello: 'world' } });
-  return `curl -s ${reachable(url)}/v1/jobs -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '${body}'`;
+  const json = JSON.stringify({ ...body, ...named });
+  return `curl -s ${reachable(url)}${path} -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '${json}'`;
 }
 
 /** Whoever listens on every address is reached on this machine by loopback. */

@@ -44,7 +44,7 @@ export async function runApi(options: RunOptions): Promise<number> {
     await redis.release();
     throw error;
   });
-  const worker = options.workers && startWorkerProcess({ ...options, ...options.workers });
+  const worker = wantsWorker(options, config) ? startWorkerProcess({ ...options, ...options.workers }) : undefined;
   // Without Redis the worker is not ready either; what is there is said all the same.
   const early = await Promise.race([worker?.ready, worker?.ended, leave]);
   if (typeof early !== 'number') announce(api.url, keys, config, options.json);
@@ -89,7 +89,23 @@ function isLoopback(host: string): boolean {
 function announce(url: string, keys: FirstKeys, config: Config, json: boolean): void {
   const { adminKey, demoKey } = keys;
   if (json) process.stdout.write(`${JSON.stringify({ ready: true, url, adminKey, demoKey })}\n`);
-  else process.stdout.write(greeting(url, keys, [...config.types.keys()][0]));
+  else process.stdout.write(greeting(url, keys, { type: firstOf(config.types), policy: firstOf(config.policies) }));
+}
+
+/** Policies alone have no work. Types that were asked for by name and are not there are the worker's to complain of. */
+function wantsWorker(
+  options: RunOptions,
+  { types }: Config,
+): options is RunOptions & Required<Pick<RunOptions, 'workers'>> {
+  const { workers } = options;
+  return (
+    workers !== undefined &&
+    (types.size > 0 || workers.types !== undefined || Object.keys(workers.concurrency).length > 0)
+  );
+}
+
+function firstOf(named: ReadonlyMap<string, unknown>): string | undefined {
+  return [...named.keys()][0];
 }
 
 function untilAskedToLeave(): Promise<null> {
