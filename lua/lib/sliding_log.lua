@@ -70,7 +70,8 @@ local function put_newest(limit, replaced, now, units)
   local entry = { member = member_of(limit.total, units), at = now, total = limit.total, units = units }
   call('ZADD', limit.key, instant_text(now), entry.member)
   call('PEXPIRE', limit.key, lifetime(limit.interval))
-  if not limit.oldest or limit.oldest == replaced or limit.oldest.at >= now then limit.oldest = entry end
+  local oldest = limit.oldest
+  if not oldest or oldest.at >= now or (replaced and oldest.at == replaced.at) then limit.oldest = entry end
   limit.newest = entry
 end
 

@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+
 /**
  * The one place that makes keys. Everything of one (type, shard) shares a hash tag, so that on a cluster it lives in one
  * slot; a tenant's id never stands inside the tag. The scripts derive the rest of the keys from the type's key.
@@ -52,4 +54,31 @@ export function bucketKey(tag: ShardTag, tenant: EncodedTenant): string {
 /** Keys that all queues of a shard share, by BullMQ's name for them. */
 export function sharedQueueKeys(tag: ShardTag): Record<'events' | 'id' | 'meta' | 'marker', string> {
   return { events: `${tag}:events`, id: `${tag}:id`, meta: `${tag}:meta`, marker: `${tag}:marker` };
+}
+
+const DIGEST_LENGTH = 22;
+
+/** A subject of a limit, whose state stands in a key of its own. */
+export interface LimitSubject {
+  readonly subject: string;
+  readonly limit: { readonly per: 'key' | 'policy' };
+}
+
+/**
+ * KEYS of the limits of one call. A key depends on its subject alone and is as short as another: it carries the first 132
+ * bits of the subject's SHA-256, so nothing that a stranger calls himself has a meaning in it.
+ *
+ * @param isCluster All keys of a call must then share a slot: the slot of its first limit over the whole policy, or else of
+ *   its first. A limit that stands alone keeps its key, and single limits are spread over all slots.
+ */
+export function limitKeys(limits: readonly LimitSubject[], isCluster: boolean): string[] {
+  const digests = limits.map(({ subject }) => digestOf(subject));
+  if (!isCluster) return digests.map((digest) => `hg:l:${digest}`);
+  const shared = limits.findIndex(({ limit }) => limit.per === 'policy');
+  const slot = digests[Math.max(0, shared)] ?? '';
+  return digests.map((digest) => (digest === slot ? `hg:l:{${slot}}` : `hg:l:{${slot}}${digest}`));
+}
+
+function digestOf(subject: string): string {
+  return hash('sha256', subject, 'base64url').slice(0, DIGEST_LENGTH);
 }

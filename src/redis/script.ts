@@ -30,11 +30,14 @@ export function describeScript<Reply>(
   return { library, function: found.name, parse };
 }
 
-/** One call of a script on one shard. */
-export interface ScriptCall<Reply> {
+/** One call of a script: on a shard, whose keys the script knows, or with KEYS of its own, which on a cluster share a slot. */
+export type ScriptCall<Reply> = {
   readonly script: Script<Reply>;
-  readonly tag: ShardTag;
   readonly argv: readonly Argument[];
+} & ({ readonly tag: ShardTag } | { readonly keys: readonly string[] });
+
+function keysOf(call: ScriptCall<unknown>): readonly string[] {
+  return 'keys' in call ? call.keys : scriptKeys(call.tag);
 }
 
 /** Loads under way, so that many calls that meet an empty Redis load a library once. */
@@ -70,8 +73,9 @@ function isUnknownCommand(error: unknown): boolean {
  * Runs a script. Where Redis does not know it (it is new, or was flushed), it is loaded and run again: it had not begun.
  * Errors are those of Redis without what was sent to it, which is nobody else's business.
  */
-export async function runScript<Reply>(redis: Redis, { script, tag, argv }: ScriptCall<Reply>): Promise<Reply> {
-  const keys = scriptKeys(tag);
+export async function runScript<Reply>(redis: Redis, call: ScriptCall<Reply>): Promise<Reply> {
+  const { script, argv } = call;
+  const keys = keysOf(call);
   for (let loads = 0; ; loads += 1) {
     try {
       return script.parse(await redis.fcall(script.function, keys.length, ...keys, ...argv));
@@ -116,9 +120,9 @@ const NO_ANSWER: Answer = [new Error('Redis gave no reply')];
 
 async function pipeline<Reply>(redis: Redis, calls: readonly ScriptCall<Reply>[]): Promise<Answer[]> {
   const batch = redis.pipeline();
-  for (const { script, tag, argv } of calls) {
-    const keys = scriptKeys(tag);
-    batch.fcall(script.function, keys.length, ...keys, ...argv);
+  for (const call of calls) {
+    const keys = keysOf(call);
+    batch.fcall(call.script.function, keys.length, ...keys, ...call.argv);
   }
   return (await batch.exec()) ?? [];
 }
