@@ -39,13 +39,11 @@ export function limitsOf(stated: LimitsFields, outer: Algorithm): readonly Limit
 /** Greatest cost of a call that some caller of a policy can ever have let through; `Infinity` where one is unlimited. */
 export function mostAtOnce(policy: PolicyFields): number {
   const algorithm = algorithmOf(policy);
-  const quotas = [policy, ...policy.byTier.values()].map((stated) => leastQuota(stated, algorithm));
-  return Math.max(...quotas) * (policy.share ?? POLICY_DEFAULTS.share);
-}
-
-/** Greatest cost that a statement of limits lets through at once; `Infinity` when it has none. */
-export function leastQuota(stated: LimitsFields, outer: Algorithm): number {
-  return Math.min(Infinity, ...limitsOf(stated, outer).map(quotaOf));
+  const quotas = [policy, ...policy.byTier.values()].map((stated) =>
+    Math.min(Infinity, ...limitsOf(stated, algorithm).map(quotaOf)),
+  );
+  // However small its share, a process lets one unit pass.
+  return Math.max(1, Math.max(...quotas) * (policy.share ?? POLICY_DEFAULTS.share));
 }
 
 /** Only `burst` and `per` may be missing: the others are there when the algorithm needs them. */

@@ -1,5 +1,5 @@
 import { expectedOf } from './field-text.js';
-import { algorithmOf, isBucket, leastQuota, placeOf } from './policy-limits.js';
+import { algorithmOf, isBucket, placeOf } from './policy-limits.js';
 import { type Algorithm, LimitFields, type LimitsFields, MOST_LIMITS, type PolicyFields } from './policy-schema.js';
 import type { Path } from './problem.js';
 import type { ProblemList } from './problem-list.js';
@@ -29,7 +29,6 @@ export function checkPolicies(policies: ReadonlyMap<string, PolicyFields>, probl
       if (!problems.sound(place) || !checkAlgorithm(stated, algorithm, 'tiers', place, problems)) continue;
       checkLimits(stated, algorithmOf(stated, algorithm), place, problems);
     }
-    checkShare(policy, algorithm, path, problems);
   }
 }
 
@@ -44,16 +43,6 @@ function checkPlace(policy: PolicyFields, algorithm: Algorithm, path: Path, prob
     if (policy[field] === undefined || algorithm === owner) continue;
     problems.add([...path, field], `only algorithm ${owner} has it; this policy is ${algorithm}`);
   }
-}
-
-/** A share of a limit is a limit too: it has to let the least call through. */
-function checkShare(policy: PolicyFields, algorithm: Algorithm, path: Path, problems: ProblemList): void {
-  const { share } = policy;
-  if (share === undefined || algorithm !== 'local' || !problems.soundWithin(path)) return;
-  const least = Math.min(...[policy, ...policy.byTier.values()].map((stated) => leastQuota(stated, algorithm)));
-  if (least * share >= 1) return;
-  const message = `${share} of a burst of ${least} is less than 1: no call of cost 1 would ever pass`;
-  problems.add([...path, 'share'], message);
 }
 
 /** An algorithm within a policy goes with that of the policy: where its limits are kept is said once. */

@@ -104,10 +104,6 @@ describe('a policy that says too little, too much or the wrong thing is told, wi
       ['4:44 policies.p.lease: expected a duration from 100ms to 1m (such as 250ms, 60s, 5m, 1h or 2d); got "99ms"'],
     ],
     [
-      '{ algorithm: local, rate: 1/s, burst: 3, share: 0.25 }',
-      ['4:53 policies.p.share: 0.25 of a burst of 3 is less than 1: no call of cost 1 would ever pass'],
-    ],
-    [
       '{ rate: 5/s, onOutage: maybe, enforce: no, retryJitter: 2, deadline: 0s }',
       [
         '4:28 policies.p.onOutage: expected open, closed or local; got "maybe"',

@@ -1,0 +1,41 @@
+/** A last parameter that may be missing. */
+const OPTIONAL = /^(.*)(\/:[^/()]+)\?\/?$/;
+const TOKEN = /\\.|[()]|[^\\()]+/g;
+
+/**
+ * What a pattern stands for, spelled in one way: in small letters, without escapes of what needs none. One pattern, or
+ * two where the last parameter is optional: with it and without. Expressions in brackets stay as they are.
+ */
+export function pathPatterns(written: string): readonly [string, ...string[]] {
+  const pattern = outsideBrackets(written, (text) => unescaped(text).toLowerCase());
+  const [, before = '', parameter] = OPTIONAL.exec(pattern) ?? [];
+  return parameter === undefined ? [pattern] : [before + parameter, before || '/'];
+}
+
+/** A pattern without its expressions: there any character may stand. */
+export function withoutExpressions(pattern: string): string {
+  let plain = '';
+  outsideBrackets(pattern, (text) => {
+    plain += text;
+    return text;
+  });
+  return plain;
+}
+
+/** Changes what is no expression: there a letter's case has a meaning. */
+function outsideBrackets(pattern: string, change: (text: string) => string): string {
+  let depth = 0;
+  return pattern.replace(TOKEN, (token) => {
+    if (token === '(') depth += 1;
+    if (token === ')') depth = Math.max(0, depth - 1);
+    return depth === 0 && token !== ')' ? change(token) : token;
+  });
+}
+
+function unescaped(text: string): string {
+  try {
+    return decodeURI(text);
+  } catch {
+    return text;
+  }
+}
