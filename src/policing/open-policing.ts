@@ -6,8 +6,7 @@ import { DecisionCounts } from './decision-counts.js';
 import { HeldPolicy } from './held-policy.js';
 import { OutageLog, type OutageLogger } from './outage-log.js';
 import { type Judgement, OutagePolicer, type OutagePolicerOptions } from './outage-policer.js';
-import type { Policer } from './policer.js';
-import { localPolicerOf, policerOf } from './policers.js';
+import { Policers } from './policers.js';
 import type { Decision, DecisionCount, Policing, PolicingRequest } from './policing.js';
 
 export interface PolicingOptions {
@@ -30,6 +29,8 @@ const GREATEST_COST = 1e9;
 const QUIET_MS = 1000;
 const FAULT_QUIET_MS = 60_000;
 
+const monotonicMs = (): number => performance.now();
+
 interface Door {
   readonly policy: HeldPolicy;
   readonly policer: OutagePolicer;
@@ -46,12 +47,13 @@ export function openPolicing(options: PolicingOptions): Policing {
 
 class OpenPolicing implements Policing {
   readonly #doors = new Map<string, Door>();
-  readonly #policers = new Set<Policer>();
+  readonly #policers: Policers;
   readonly #counts = new DecisionCounts();
   readonly #random: () => number;
 
-  constructor({ policies, logger, random = Math.random, now = performance.now.bind(performance) }: PolicingOptions) {
+  constructor({ policies, redis, logger, random = Math.random, now = monotonicMs }: PolicingOptions) {
     this.#random = random;
+    this.#policers = new Policers(redis);
     const circuit = new Circuit({ random, now });
     const outages = new OutageLog({
       logger,
@@ -61,7 +63,7 @@ class OpenPolicing implements Policing {
       ends: 'Redis answers again: policies decide by their limits',
     });
     for (const [name, config] of policies) {
-      const policer = this.#own(policerOf(config, { redis: undefined }));
+      const policer = this.#policers.of(config);
       const faults = new OutageLog({
         logger,
         now,
@@ -70,7 +72,7 @@ class OpenPolicing implements Policing {
         ends: 'a policer has not failed any more',
       });
       const { deadlineMs } = config;
-      const asksRedis = config.place === 'redis' ? { circuit } : {};
+      const asksRedis = config.place === 'local' ? {} : { circuit };
       const standIn = this.#standInOf(config);
       this.#doors.set(name, {
         policy: new HeldPolicy(config),
@@ -106,18 +108,13 @@ class OpenPolicing implements Policing {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#policers].map((policer) => policer.close()));
-  }
-
-  #own<Owned extends Policer>(policer: Owned): Owned {
-    this.#policers.add(policer);
-    return policer;
+    await this.#policers.close();
   }
 
   /** Where a local policer itself fails, another one would fail too. */
   #standInOf(config: PolicyConfig): OutagePolicerOptions['standIn'] {
     if (config.onOutage !== 'local') return config.onOutage;
-    return config.place === 'local' ? 'closed' : this.#own(localPolicerOf(config));
+    return config.place === 'local' ? 'closed' : this.#policers.local(config);
   }
 }
 

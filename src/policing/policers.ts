@@ -1,30 +1,62 @@
+import type { Redis } from 'ioredis';
 import type { PolicyConfig } from '../config/policy-config.js';
+import { withinDeadline } from './deadline.js';
+import { LeasedPolicer } from './leased-policer.js';
 import { LocalPolicer } from './local-policer.js';
 import type { Policer } from './policer.js';
+import { RedisPolicer } from './redis-policer.js';
 
-/** What the policers of a process share. */
-export interface PolicerParts {
-  /** The policer over Redis, whatever the number of policies; absent without Redis. */
-  readonly redis: Policer | undefined;
-}
+/** What is leased takes an answer of Redis to give back. */
+const CLOSE_MS = 1000;
 
-/**
- * The policer of one policy.
- *
- * @throws Error when its limits are to stand in Redis and there is none.
- */
-export function policerOf(policy: PolicyConfig, { redis }: PolicerParts): Policer {
-  switch (policy.place) {
-    case 'local':
-      return localPolicerOf(policy);
-    case 'redis':
-    case 'leased':
-      if (redis === undefined) throw new Error(`policy ${policy.name} needs Redis, and there is none`);
-      return redis;
+/** The policers of a process, one for each policy; those over Redis are one, which asks for calls of all policies together. */
+export class Policers {
+  readonly #opened = new Set<Policer>();
+  readonly #redis: Redis | undefined;
+  #overRedis: RedisPolicer | undefined;
+
+  constructor(redis: Redis | undefined) {
+    this.#redis = redis;
+  }
+
+  /**
+   * The policer of a policy.
+   *
+   * @throws Error when it needs Redis and there is none.
+   */
+  of(policy: PolicyConfig): Policer {
+    switch (policy.place) {
+      case 'local':
+        return this.local(policy);
+      case 'leased':
+        return this.#own(new LeasedPolicer(this.#redisOf(policy), { leaseMs: policy.leaseMs }));
+      case 'redis':
+        this.#overRedis ??= this.#own(new RedisPolicer(this.#redisOf(policy)));
+        return this.#overRedis;
+    }
+  }
+
+  /** Keeps the limits of a policy in this process. */
+  local({ maxKeys, share }: PolicyConfig): LocalPolicer {
+    return this.#own(new LocalPolicer({ maxKeys, share }));
+  }
+
+  /** Closes all that were opened. Never rejects, and does not wait long for a Redis that does not answer. */
+  async close(): Promise<void> {
+    await Promise.allSettled([...this.#opened].map((policer) => withinDeadline(closed(policer), CLOSE_MS)));
+  }
+
+  #own<Opened extends Policer>(policer: Opened): Opened {
+    this.#opened.add(policer);
+    return policer;
+  }
+
+  #redisOf({ name }: PolicyConfig): Redis {
+    if (this.#redis === undefined) throw new Error(`policy ${name} needs Redis, and there is none`);
+    return this.#redis;
   }
 }
 
-/** Keeps the limits of one policy in this process. */
-export function localPolicerOf({ maxKeys, share }: PolicyConfig): LocalPolicer {
-  return new LocalPolicer({ maxKeys, share });
+async function closed(policer: Policer): Promise<void> {
+  await policer.close();
 }
