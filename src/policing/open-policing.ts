@@ -31,6 +31,12 @@ const FAULT_QUIET_MS = 60_000;
 
 const monotonicMs = (): number => performance.now();
 
+/** Without limits there is nobody to be asked, whether or not Redis is there. */
+const UNLIMITED: Judgement = {
+  decidedBy: 'policer',
+  verdict: { verdict: 'conforming', readings: [], giveBack: () => undefined },
+};
+
 interface Door {
   readonly policy: HeldPolicy;
   readonly policer: OutagePolicer;
@@ -91,7 +97,7 @@ class OpenPolicing implements Policing {
     if (!(cost >= LEAST_COST && cost <= GREATEST_COST)) throw new TypeError(`a cost of ${cost} cannot be charged`);
     const { policy, policer } = door;
     const held = policy.limitsOf(caller);
-    const judged = policer.check({ limits: held.appliedTo(caller), cost, peek });
+    const judged = held.limits.length === 0 ? UNLIMITED : policer.check({ limits: held.appliedTo(caller), cost, peek });
     const judgement = judged instanceof Promise ? await judged : judged;
     const decision = decisionOf(judgement, {
       policy: policy.config,

@@ -1,4 +1,5 @@
 import findMyWay from 'find-my-way';
+import { pathPatterns } from '../config/path-patterns.js';
 import type { RouteConfig } from '../config/policy-config.js';
 import { readPath } from './request-path.js';
 
@@ -18,10 +19,6 @@ type Router = findMyWay.Instance<findMyWay.HTTPVersion.V1>;
 /** All routes stand in trees of this method; there is a tree for each method, also for those that HTTP does not know. */
 const TREE = 'GET';
 const ANY = '*';
-
-/** A last parameter that may be missing. */
-const OPTIONAL = /^(.*)(\/:[^/()]+)\?\/?$/;
-const TOKEN = /\\.|[()]|[^\\()]+/g;
 
 /** A longer segment is a segment too. */
 const MAX_SEGMENT = Number.MAX_SAFE_INTEGER;
@@ -66,7 +63,7 @@ function routerOf(method: string, routes: readonly RouteConfig[]): Router {
 
 /** Adds routes of one rank: over those that stand already they do not count, but among themselves they must not clash. */
 function addAll(router: Router, routes: readonly RouteConfig[]): void {
-  const entries = routes.flatMap((route) => patternsOf(route.path).map((pattern) => ({ route, pattern })));
+  const entries = routes.flatMap((route) => pathPatterns(route.path).map((pattern) => ({ route, pattern })));
   for (const { route, pattern } of entries.filter((entry) => !router.hasRoute(TREE, entry.pattern))) {
     try {
       router.on(TREE, pattern, noHandler, route);
@@ -79,35 +76,10 @@ function addAll(router: Router, routes: readonly RouteConfig[]): void {
 
 /** What holds for all in a folder holds for the folder, unless a route says otherwise. */
 function addFolder(router: Router, route: RouteConfig): void {
-  for (const pattern of patternsOf(route.path)) {
+  for (const pattern of pathPatterns(route.path)) {
     if (!pattern.endsWith('/*')) continue;
     const folder = pattern.slice(0, -2) || '/';
     if (!router.hasRoute(TREE, folder)) router.on(TREE, folder, noHandler, route);
-  }
-}
-
-/** A pattern in the form of the paths that `readPath` gives: one, or two where its last parameter is optional. */
-function patternsOf(written: string): string[] {
-  const pattern = outsideBrackets(written, (text) => unescaped(text).toLowerCase());
-  const [, before = '', parameter] = OPTIONAL.exec(pattern) ?? [];
-  return parameter === undefined ? [pattern] : [before + parameter, before || '/'];
-}
-
-/** Changes what is no expression: there a letter's case has a meaning. */
-function outsideBrackets(pattern: string, change: (text: string) => string): string {
-  let depth = 0;
-  return pattern.replace(TOKEN, (token) => {
-    if (token === '(') depth += 1;
-    if (token === ')') depth -= 1;
-    return depth === 0 ? change(token) : token;
-  });
-}
-
-function unescaped(text: string): string {
-  try {
-    return decodeURI(text);
-  } catch {
-    return text;
   }
 }
 

@@ -99,6 +99,17 @@ describe('while Redis swallows what it is sent', () => {
     expect(decisions.map(({ limits }) => limits.length)).toEqual([0, 0, 1]);
   });
 
+  test('whoever has no limits passes', async () => {
+    const { decide } = await open([onRedis('closed', { byTier: new Map([['staff', []]]) })]);
+    proxy.swallow();
+    expect((await decide('closed')).decidedBy).toBe('closed');
+    expect(await decide('closed', { tenant: 'acme', tier: 'staff' })).toMatchObject({
+      allowed: true,
+      outcome: 'conforming',
+      decidedBy: 'policer',
+    });
+  });
+
   test('a local stand-in holds callers to the same limits', async () => {
     const { decide } = await open([onRedis('local')]);
     proxy.swallow();
