@@ -1,6 +1,6 @@
 --[[
   admit: add jobs of one bucket in their order, or say why not. The first job that does not fit closes the door for those
-  behind it; replays are answered all the same.
+  behind it; replays are answered all the same. A policed bucket charges a job as it is stored, or says when it conforms.
 
   ARGV
     now          µs since 2025-01-01; "" for the server's clock
@@ -14,11 +14,13 @@
     { 'admitted', id, state, position (0: delayed), wait µs, basis }
     { 'replayed', id }
     { 'rejected', reason, limit or '', µs until it makes sense to try again (-1: unknown), wait µs }
+  The limit is depth or maxBytes of bucket_full, and the greatest cost that can pass of cost_exceeds_max.
 ]]
 --- @include "lib/promote"
 --- @include "lib/wake"
 --- @include "lib/end_job"
 --- @include "lib/eta"
+--- @include "lib/door_charge"
 --- @bull addPrioritizedJob
 --- @bull addDelayedJob
 
@@ -26,7 +28,7 @@ local WIDTH, FIRST = 11, 6
 
 -- Of the call under way: the bucket, what waits and is held (delayed jobs included) as jobs are added, and the refusal
 -- that closed the door.
-local b, waiting, held, scarce, delay_from, closed
+local b, waiting, held, scarce, delay_from, closed, policed
 
 local function idem_key(hash)
   return tag .. ':idem:' .. b.tenant .. ':' .. hash
@@ -47,26 +49,45 @@ end
 -- Where the job would stand and when it would start, before it is let in: `wait` at the bucket's own rate, `queue` of it
 -- beyond the delay that the caller asked for, `promised` what the answer says.
 local function estimate(job)
-  local cost, jobs = before_end_of(b, job.priority, waiting)
+  local cost, jobs, unpaid, all, is_known = before_end_of(b, job.priority, waiting)
   local delay, e = job.delay > 0 and delay_from + job.delay * 1000 - now or 0, {}
-  e.wait = math.max(delay, wait_behind(b, b.waiting > 0, cost, jobs))
+  local own, unsure = nil, scarce or not is_known
+  if policed then
+    -- What the last of the unpaid jobs before it costs, nobody has looked at: as if it were 1.
+    own, unsure = wait_of_paid(b, b.waiting > 0, cost, unpaid, 1), unsure or unpaid > 0 or lacks_slot(b, jobs)
+  else
+    own = wait_behind(b, b.waiting > 0, cost, unpaid)
+  end
+  e.wait = math.max(delay, own)
   e.queue = e.wait - delay
   if job.delay > 0 then
     e.promised, e.position, e.basis = e.wait, 0, 'delay'
   else
-    e.promised, e.basis = promise(b, e.wait, cost, scarce)
+    e.promised, e.basis = promise(b, e.wait, all, unsure)
     e.position = jobs + 1
   end
   return e
 end
 
+-- The rate of a policed bucket. That of one that is at 0 never lets anything pass, as far as anybody knows.
+local function nonconformity(job)
+  if b.pace % 2 == 1 then return { 'rejected', 'rate_limited', '', -1, 0 } end
+  local wait = until_conforming(b, job.cost)
+  return wait > 0 and { 'rejected', 'rate_limited', '', whole_us(wait), 0 } or nil
+end
+
 local function refusal(job, e)
+  -- It would be refused at any time, so it says nothing of the jobs behind it.
+  if policed and b.given_T ~= 0 and job.cost > b.burst then
+    return { 'rejected', 'cost_exceeds_max', num(b.burst), -1, 0 }
+  end
   if job.start_by then
     if job.start_by <= now then return { 'rejected', 'deadline_past', '', -1, 0 } end
     if now + e.wait >= job.start_by then
       return { 'rejected', 'deadline_unreachable', '', -1, whole_us(e.wait) }
     end
   end
+  if not closed and policed then closed = nonconformity(job) end
   if closed then return closed end
   if held + 1 > b.depth then
     closed = { 'rejected', 'bucket_full', 'depth', next_place_in(b, waiting), 0 }
@@ -88,11 +109,16 @@ local function store(job)
     bull_addPrioritizedJob({
       key_marker, key_meta, key_id, b.prioritized, b.delayed, b.prefix .. 'completed', b.active_key, key_events, b.prefix .. 'pc',
     }, { args, job.data, job.opts })
-    count_waiting(b, 1, job.priority, job.cost)
+    count_waiting(b, 1, job.priority, job.cost, policed)
     waiting = waiting + 1
   end
   local extra = {}
   if job.cost ~= 1 then extra[1], extra[2] = 'hg:c', num(job.cost) end
+  if policed then
+    charge(b, job.cost)
+    extra[#extra + 1], extra[#extra + 2] = 'hg:p', num(b.tat)
+    if b.jT > 0 then extra[#extra + 1], extra[#extra + 2] = 'hg:q', num(b.jtat) end
+  end
   if job.idem ~= '' then
     call('SET', idem_key(job.idem), job.digest .. ' ' .. job.id, 'PX', 86400000)
     extra[#extra + 1], extra[#extra + 2] = 'hg:i', job.idem
@@ -135,7 +161,7 @@ return function(ARGV)
   promote_due(b, 1000)
   waiting = call('ZCARD', b.prioritized)
   held = waiting + (b.delayed_at < math.huge and call('ZCARD', b.delayed) or 0)
-  scarce, closed = is_scarce(b), nil
+  scarce, closed, policed = is_scarce(b), nil, b.pace >= 2
   -- BullMQ counts a delay from a whole millisecond. It is a lower bound, so that is the next one.
   delay_from = math.ceil(now / 1000) * 1000
 

@@ -13,7 +13,7 @@ return function(ARGV)
   load_type(ARGV[1])
   local b = load_bucket(ARGV[2])
   local waiting, delayed, active = call('ZCARD', b.prioritized), call('ZCARD', b.delayed), call('LLEN', b.active_key)
-  local cost = 0
+  local cost = b.paid_cost
   for p = 1, 10 do cost = cost + b.w[p] end
   local level = b.T > 0 and math.max(0, b.tat - now) / b.T or 0
   return { num(level), waiting, delayed, active, num(cost), b.bytes, next_place_in(b, waiting) }

@@ -15,7 +15,7 @@ return function(ARGV)
   load_type(ARGV[1])
   local b = load_bucket(ARGV[2])
   b.stopped = ARGV[3] == '1'
-  b.paused = b.stopped or b.pace_paused == 1
+  b.paused = b.stopped or b.pace % 2 == 1
   place_anew(b)
   wake_if_earlier()
   save()

@@ -40,7 +40,36 @@ local function cost_before(b, first, rank, scan)
   return cost * (rank - first) / looked, 1
 end
 
-local function read_waiting(b, rank, priority, scan)
+-- The first `rank` jobs, one by one: cost and number of the unpaid ones, cost of the last of these, cost of all.
+local function look_at(b, rank, scan)
+  local looked, cost, jobs, last, all = math.min(rank, scan), 0, 0, 0, 0
+  for _, other in ipairs(looked > 0 and call('ZRANGE', b.prioritized, 0, looked - 1) or {}) do
+    local f = call('HMGET', b.prefix .. other, 'hg:c', 'hg:p')
+    local each = tonumber(f[1]) or 1
+    all = all + each
+    if not f[2] then cost, jobs, last = cost + each, jobs + 1, each end
+  end
+  if looked == rank then return cost, jobs, last, all, 0 end
+  local more = rank / looked
+  return cost * more, math.floor(jobs * more), last, all * more, 1
+end
+
+-- Where some of what waits was paid for at the door, or all of it.
+local function read_among_paid(b, id, rank, scan)
+  local cost, jobs, last, all, approximate = look_at(b, rank, scan)
+  local scarce = is_scarce(b)
+  local own
+  if call('HEXISTS', b.prefix .. id, 'hg:p') == 1 then
+    own, scarce = wait_of_paid(b, true, cost, jobs, last), scarce or lacks_slot(b, rank)
+  else
+    own = wait_behind(b, true, cost, jobs)
+  end
+  local wait, basis = promise(b, own, all, scarce)
+  return { 'waiting', rank + 1, whole_us(wait), basis, approximate }
+end
+
+local function read_waiting(b, id, rank, priority, scan)
+  if b.paid > 0 then return read_among_paid(b, id, rank, scan) end
   local first = call('ZCOUNT', b.prioritized, '-inf', '(' .. num(priority * 0x100000000))
   local cost, approximate = cost_before(b, first, rank, scan)
   for p = 1, priority - 1 do cost = cost + b.w[p] end
@@ -58,7 +87,7 @@ return function(ARGV)
   local rank = call('ZRANK', b.prioritized, id)
   local due = not rank and call('ZSCORE', b.delayed, id)
   if rank then
-    reply = read_waiting(b, rank, tonumber(call('HGET', job, 'priority')), tonumber(ARGV[4]))
+    reply = read_waiting(b, id, rank, tonumber(call('HGET', job, 'priority')), tonumber(ARGV[4]))
   elseif due then
     local wait = us_of_unix_ms(math.floor(tonumber(due) / 0x1000)) - now
     reply = { 'delayed', 0, whole_us(wait), 'delay', 0 }

@@ -31,8 +31,8 @@ local function recount(b)
   b.bytes = 0
   for _, set in ipairs({ b.prioritized, b.delayed }) do
     for _, id in ipairs(call('ZRANGE', set, 0, -1)) do
-      local f = call('HMGET', b.prefix .. id, 'priority', 'hg:c')
-      if set == b.prioritized then count_waiting(b, 1, tonumber(f[1]), tonumber(f[2]) or 1) end
+      local f = call('HMGET', b.prefix .. id, 'priority', 'hg:c', 'hg:p')
+      if set == b.prioritized then count_waiting(b, 1, tonumber(f[1]), tonumber(f[2]) or 1, f[3]) end
       count_bytes(b, 1, call('HSTRLEN', b.prefix .. id, 'data'))
     end
   end

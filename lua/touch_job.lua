@@ -21,16 +21,16 @@
 -- What the job adds to its bucket now: cost under its priority while it waits, bytes while it waits or is delayed.
 local function contribution(b, job, id)
   local waits, delayed = call('ZSCORE', b.prioritized, id), call('ZSCORE', b.delayed, id)
-  local f = call('HMGET', job, 'priority', 'hg:c')
+  local f = call('HMGET', job, 'priority', 'hg:c', 'hg:p')
   return {
-    priority = waits and tonumber(f[1]), cost = tonumber(f[2]) or 1,
+    priority = waits and tonumber(f[1]), cost = tonumber(f[2]) or 1, paid = f[3], delayed = delayed,
     bytes = (waits or delayed) and call('HSTRLEN', job, 'data') or 0,
   }
 end
 
 local function recount(b, before, after)
-  if before.priority then count_waiting(b, -1, before.priority, before.cost) end
-  if after.priority then count_waiting(b, 1, after.priority, after.cost) end
+  if before.priority then count_waiting(b, -1, before.priority, before.cost, before.paid) end
+  if after.priority then count_waiting(b, 1, after.priority, after.cost, after.paid) end
   count_bytes(b, 1, after.bytes - before.bytes)
 end
 
@@ -45,15 +45,16 @@ return function(ARGV)
   local idem = call('HGET', job, 'hg:i')
   local before = contribution(b, job, id)
   local reply = bull_${command}(keys, argv)
+  if not before.priority and not before.delayed and call('ZSCORE', b.prioritized, id) then
+    -- A job that ended and waits again has neither an ending nor a wish to stop, and pays for what it does anew.
+    call('HDEL', job, 'hg:e', 'hg:x', 'hg:p', 'hg:q')
+  end
   local after = contribution(b, job, id)
   recount(b, before, after)
   drop_own_events(b)
   if call('EXISTS', job) == 0 then
     drop_deadline(b, id)
     if idem then call('DEL', tag .. ':idem:' .. b.tenant .. ':' .. idem) end
-  elseif after.priority and not before.priority then
-    -- A job that ended and waits again has neither an ending nor a wish to stop.
-    call('HDEL', job, 'hg:e', 'hg:x')
   end
   place_anew(b)
   wake_if_earlier()

@@ -1,22 +1,25 @@
 --[[
   The state of one bucket beside BullMQ's lists. `tenant` is percent-encoded. Read once, changed in memory, written once by
   save(). It is one string of packed numbers, little-endian:
-    T, jT, burst, slack, weight, conc, paused   the profile's pace as it was given (µs per unit, µs per job, units, µs …)
+    T, jT, burst, slack, weight, conc, pace     the profile's pace as it was given (µs per unit, µs per job, units, µs …);
+                                                the last is 1: a rate is 0, + 2: policed, that is charged at the door
     depth, maxb, maxw                           what it may hold: jobs, bytes, ms
     tat, jtat                                   instants at which the bucket is empty, by cost and by jobs (µs)
     finish                                      finish tag of the job last started
     T, jT                                       the intervals that tat and jtat were computed with
     bytes                                       payloads of what waits, delayed jobs' included
     delayed_at                                  when the first delayed job falls due; without end when there is none
-    w                                           waiting cost by BullMQ's priority, 1 … 10
+    w                                           waiting cost by BullMQ's priority, 1 … 10, of what pays when it starts
+    paid_cost                                   waiting cost that was paid for at the door
     active, waiting                             what `place` last found in BullMQ's lists
-    odd                                         waiting jobs that do not cost 1
+    odd                                         waiting jobs that pay when they start and do not cost 1
+    paid                                        waiting jobs that were paid for at the door (field hg:p of the job's hash)
     flags                                       where it stands (0 nowhere, 1 due, 2 ready) + 4: in …:results + 8: paused
                                                 by hand
 ]]
 --- @include "lib/type"
 
-local BUCKET = '<' .. 'ddddddd' .. 'ddd' .. 'ddddddd' .. 'dddddddddd' .. 'I4I4I4B'
+local BUCKET = '<' .. 'ddddddd' .. 'ddd' .. 'ddddddd' .. 'ddddddddddd' .. 'I4I4I4I4B'
 -- The profile: what a caller gives is as long, and stands first.
 local PROFILE, PROFILE_BYTES = '<' .. 'ddddddd' .. 'ddd', 80
 local NOWHERE, DUE, READY = 0, 1, 2
@@ -31,10 +34,10 @@ local function new_bucket(tenant)
   return {
     tenant = tenant, key = tag .. ':bucket:' .. tenant, prefix = prefix, prioritized = prefix .. 'prioritized',
     delayed = prefix .. 'delayed', active_key = prefix .. 'active',
-    profile = '', given_T = 1e6, given_jT = 0, burst = 1, slack = 250000, weight = 1, conc = 1e15, pace_paused = 0,
+    profile = '', given_T = 1e6, given_jT = 0, burst = 1, slack = 250000, weight = 1, conc = 1e15, pace = 0,
     depth = 1000, max_bytes = 1e15, max_wait = 1e15,
     tat = 0, jtat = 0, finish = 0, T = 1e6, jT = 0, bytes = 0, delayed_at = math.huge, w = false,
-    active = 0, waiting = 0, odd = 0, where = NOWHERE, indexed = false, stopped = false, paused = false,
+    paid_cost = 0, active = 0, waiting = 0, odd = 0, paid = 0, where = NOWHERE, indexed = false, stopped = false, paused = false,
     delayed_changed = false, forgotten = false,
   }
 end
@@ -50,22 +53,22 @@ local function load_bucket(tenant)
     return b
   end
   local w1, w2, w3, w4, w5, w6, w7, w8, w9, w10, flags
-  b.given_T, b.given_jT, b.burst, b.slack, b.weight, b.conc, b.pace_paused, b.depth, b.max_bytes, b.max_wait, b.tat, b.jtat,
-    b.finish, b.T, b.jT, b.bytes, b.delayed_at, w1, w2, w3, w4, w5, w6, w7, w8, w9, w10, b.active, b.waiting, b.odd, flags =
-    struct.unpack(BUCKET, stored)
+  b.given_T, b.given_jT, b.burst, b.slack, b.weight, b.conc, b.pace, b.depth, b.max_bytes, b.max_wait, b.tat, b.jtat, b.finish,
+    b.T, b.jT, b.bytes, b.delayed_at, w1, w2, w3, w4, w5, w6, w7, w8, w9, w10, b.paid_cost, b.active, b.waiting, b.odd,
+    b.paid, flags = struct.unpack(BUCKET, stored)
   b.w = { w1, w2, w3, w4, w5, w6, w7, w8, w9, w10 }
   b.profile = string.sub(stored, 1, PROFILE_BYTES)
   b.where, b.indexed, b.stopped = flags % 4, flags % 8 >= 4, flags >= 8
-  b.paused = b.stopped or b.pace_paused == 1
+  b.paused = b.stopped or b.pace % 2 == 1
   return b
 end
 
 local function save_bucket(b)
   local w = b.w
   local flags = b.where + (b.indexed and 4 or 0) + (b.stopped and 8 or 0)
-  call('SET', b.key, struct.pack(BUCKET, b.given_T, b.given_jT, b.burst, b.slack, b.weight, b.conc, b.pace_paused, b.depth,
+  call('SET', b.key, struct.pack(BUCKET, b.given_T, b.given_jT, b.burst, b.slack, b.weight, b.conc, b.pace, b.depth,
     b.max_bytes, b.max_wait, b.tat, b.jtat, b.finish, b.T, b.jT, b.bytes, b.delayed_at, w[1], w[2], w[3], w[4], w[5], w[6],
-    w[7], w[8], w[9], w[10], b.active, b.waiting, b.odd, flags))
+    w[7], w[8], w[9], w[10], b.paid_cost, b.active, b.waiting, b.odd, b.paid, flags))
 end
 
 -- Whatever touched a quiet bucket has made its key; a sweep looks whether it may go again.
@@ -77,8 +80,9 @@ end
 
 local UNLIMITED = 1e15
 -- Where some of them begin in the packed state, and what stands from `active` on.
-local BURST_AT, CONC_AT, TAT_AT, T_AT, DELAYED_AT, TAIL_AT, TAIL = 17, 41, 81, 105, 129, 217, '<I4I4I4B'
+local BURST_AT, CONC_AT, TAT_AT, T_AT, DELAYED_AT, TAIL_AT, TAIL = 17, 41, 81, 105, 129, 225, '<I4I4I4I4B'
 
+-- Of a bucket that is due: if any of its waiting jobs was paid for, then not the first.
 local function due_at(stored)
   local tat, jtat = struct.unpack('<dd', stored, TAT_AT)
   return math.max(tat - (struct.unpack('<d', stored, BURST_AT) - 1) * struct.unpack('<d', stored, T_AT), jtat)
@@ -93,13 +97,13 @@ local function unmoved_bucket(tenant)
   local stored = not loaded[tenant] and call('GET', key)
   if not stored or struct.unpack('<d', stored, CONC_AT) < UNLIMITED then return nil end
   local delayed_at = struct.unpack('<d', stored, DELAYED_AT)
-  local active, waiting, odd, flags = struct.unpack(TAIL, stored, TAIL_AT)
+  local active, waiting, odd, paid, flags = struct.unpack(TAIL, stored, TAIL_AT)
   if active == 0 or delayed_at <= now or flags % 4 == DUE and waiting > 0 and due_at(stored) <= now then return nil end
   local prefix = tag .. ':q:' .. tenant .. ':'
   return {
     tenant = tenant, key = key, prefix = prefix, prioritized = prefix .. 'prioritized', delayed = prefix .. 'delayed',
-    active_key = prefix .. 'active', active = active, waiting = waiting, odd = odd, flags = flags, delayed_at = delayed_at,
-    indexed = flags % 8 >= 4, stopped = flags >= 8,
+    active_key = prefix .. 'active', active = active, waiting = waiting, odd = odd, paid = paid, flags = flags,
+    delayed_at = delayed_at, indexed = flags % 8 >= 4, stopped = flags >= 8,
   }
 end
 
@@ -109,7 +113,7 @@ local function release(b)
   ty.running = ty.running - 1
   index_if_quiet(b)
   local flags = b.flags % 4 + (b.indexed and 4 or 0) + (b.stopped and 8 or 0)
-  call('SETRANGE', b.key, TAIL_AT - 1, struct.pack(TAIL, b.active, b.waiting, b.odd, flags))
+  call('SETRANGE', b.key, TAIL_AT - 1, struct.pack(TAIL, b.active, b.waiting, b.odd, b.paid, flags))
 end
 
 -- Writes what the script changed. Every script that changes anything ends with it.
@@ -142,24 +146,40 @@ local function apply_profile(b, given)
   if given == '' or given == b.profile then return false end
   local is_new = b.profile == ''
   b.profile = given
-  b.given_T, b.given_jT, b.burst, b.slack, b.weight, b.conc, b.pace_paused, b.depth, b.max_bytes, b.max_wait =
+  b.given_T, b.given_jT, b.burst, b.slack, b.weight, b.conc, b.pace, b.depth, b.max_bytes, b.max_wait =
     struct.unpack(PROFILE, given)
   local T, jT = interval(b.given_T, b.T), interval(b.given_jT, b.jT)
   if not is_new then
     b.tat = rescale(b.tat, b.T, T)
     b.jtat = rescale(b.jtat, b.jT, jT)
   end
-  b.T, b.jT, b.paused = T, jT, b.stopped or b.pace_paused == 1
+  b.T, b.jT, b.paused = T, jT, b.stopped or b.pace % 2 == 1
   return true
 end
 
--- The instant from which a backlogged bucket may start its next job, whatever that costs.
+-- The instant from which a backlogged bucket may start its next job by its rate, whatever that costs.
 local function startable_at(b)
   return math.max(b.tat - (b.burst - 1) * b.T, b.jtat)
 end
 
--- A job joins (sign 1) or leaves (sign -1) what waits.
-local function count_waiting(b, sign, priority, cost)
+-- The same of the first of `waiting` jobs: what was paid for at the door waits for no rate. Where nothing was, `waiting` is
+-- not looked at.
+local function next_startable_at(b, waiting)
+  if b.paid == 0 then return startable_at(b) end
+  if b.paid < waiting then
+    local head = call('ZRANGE', b.prioritized, '0', '0')[1]
+    if not head or call('HEXISTS', b.prefix .. head, 'hg:p') == 0 then return startable_at(b) end
+  end
+  return now
+end
+
+-- A job joins (sign 1) or leaves (sign -1) what waits; `paid` where its hash has hg:p.
+local function count_waiting(b, sign, priority, cost, paid)
+  if paid then
+    b.paid = math.max(0, b.paid + sign)
+    b.paid_cost = b.paid > 0 and b.paid_cost + sign * cost or 0
+    return
+  end
   b.w[priority] = b.w[priority] + sign * cost
   if cost ~= 1 then b.odd = math.max(0, b.odd + sign) end
 end
@@ -169,6 +189,6 @@ local function count_bytes(b, sign, bytes)
 end
 
 local function no_waiting_cost(b)
-  b.odd = 0
+  b.odd, b.paid, b.paid_cost = 0, 0, 0
   for p = 1, 10 do b.w[p] = 0 end
 end

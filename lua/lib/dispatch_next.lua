@@ -15,14 +15,23 @@ local function drop_missing(b, id)
   call('DEL', b.prefix .. id, b.prefix .. id .. ':lock')
 end
 
--- The start of a job of `cost` in the books of the type, of the bucket, and of fair queuing.
-local function account_start(b, start_tag, cost)
+-- The start of a job of `cost` in the books of the type, of the bucket unless it paid at the door, and of fair queuing.
+local function account_start(b, start_tag, cost, paid)
   ty.tat = math.max(ty.tat, now - ty.slack) + cost * ty.T
-  b.tat = math.max(b.tat, now - b.slack) + cost * b.T
-  b.jtat = math.max(b.jtat, now - b.slack) + b.jT
+  if not paid then
+    b.tat = math.max(b.tat, now - b.slack) + cost * b.T
+    b.jtat = math.max(b.jtat, now - b.slack) + b.jT
+  end
   ty.v = math.max(ty.v, start_tag)
   b.finish = start_tag + cost / b.weight
   ty.maxfin = math.max(ty.maxfin, b.finish)
+end
+
+local function has_field(fields, name)
+  for i = 1, #fields, 2 do
+    if fields[i] == name then return true end
+  end
+  return false
 end
 
 local function take_from(b, start_tag, token, lock_ms)
@@ -48,11 +57,12 @@ local function take_from(b, start_tag, token, lock_ms)
   if not data then return drop_missing(b, id) end
 
   cost = cost or 1
-  count_waiting(b, -1, priority, cost)
+  local paid = b.paid > 0 and has_field(fields, 'hg:p')
+  count_waiting(b, -1, priority, cost, paid)
   count_bytes(b, -1, #data)
   if start_by then drop_deadline(b, id) end
   call('HSET', key_running, token, b.tenant .. ' ' .. id)
-  account_start(b, start_tag, cost)
+  account_start(b, start_tag, cost, paid)
   b.served = true
   return { 'job', b.tenant, id, fields }
 end
@@ -94,14 +104,21 @@ local function nothing_until(at)
   return { 'nothing', at == math.huge and -1 or whole_us(at - now) }
 end
 
+-- A bucket that is paused or at its cap only needs its place mended, as does one whose first job is another one now: its
+-- rate may be what that one waits for.
+local function may_start(b)
+  if b.paused or b.active >= b.conc then return false end
+  if not b.delayed_changed then return true end
+  return next_startable_at(b, b.paid > 0 and call('ZCARD', b.prioritized)) <= now
+end
+
 -- The bucket at the head of …:ready leaves it, gives a job if it can, and goes where it belongs.
 local function take_from_head(tenant, start_tag, token, lock_ms, limit)
   local b = load_bucket(tenant)
   promote_due(b, limit)
   b.where = READY
   local taken
-  -- A bucket that is paused or at its cap only needs its place mended.
-  if not b.paused and b.active < b.conc then taken = take_from(b, start_tag, token, lock_ms) end
+  if may_start(b) then taken = take_from(b, start_tag, token, lock_ms) end
   place(b)
   return taken
 end

@@ -3,6 +3,7 @@
   of the job's hash tells them from failures. BullMQ never trims an ended set here: it knows nothing of idempotency keys.
 ]]
 --- @include "lib/place"
+--- @include "lib/door_charge"
 --- @include "lib/deadline"
 
 -- Everything of an ended job goes: its hash, its logs and the idempotency key that names it.
@@ -32,15 +33,16 @@ local function keep_result(b, set, age, count)
 end
 
 --[[
-  Take a job that waits or is delayed out of its bucket and end it as `ending` (expired, cancelled). It uses no rate.
+  Take a job that waits or is delayed out of its bucket and end it as `ending` (expired, cancelled). It uses no rate: what
+  was paid for at the door gets its charge back, and pays again if somebody makes it wait again.
   False when the job is neither waiting nor delayed. The caller places the bucket.
 ]]
 local function end_waiting(b, id, ending, keep_age, keep_count)
   local job = b.prefix .. id
-  local f = call('HMGET', job, 'priority', 'hg:c')
-  local priority = tonumber(f[1])
+  local f = call('HMGET', job, 'priority', 'hg:c', 'hg:p', 'hg:q')
+  local priority, cost = tonumber(f[1]), tonumber(f[2]) or 1
   if call('ZREM', b.prioritized, id) == 1 then
-    if priority then count_waiting(b, -1, priority, tonumber(f[2]) or 1) end
+    if priority then count_waiting(b, -1, priority, cost, f[3]) end
   elseif call('ZREM', b.delayed, id) == 1 then
     b.delayed_changed = true
   else
@@ -50,6 +52,10 @@ local function end_waiting(b, id, ending, keep_age, keep_count)
   if not priority then return true end
   count_bytes(b, -1, call('HSTRLEN', job, 'data'))
   drop_deadline(b, id)
+  if f[3] then
+    uncharge(b, cost, tonumber(f[3]), tonumber(f[4]))
+    call('HDEL', job, 'hg:p', 'hg:q')
+  end
   call('HSET', job, 'finishedOn', now_ms, 'failedReason', ending, 'hg:e', ending)
   call('ZADD', b.prefix .. 'failed', now_ms, id)
   call('XADD', key_events, 'MAXLEN', '~', 10000, '*', 'event', 'failed', 'jobId', id, 'failedReason', ending)

@@ -29,6 +29,18 @@ local function is_scarce(b)
   return ty.busy > 0 and now - ty.busy > SCARCE_AFTER_US
 end
 
+-- The same of a job that was paid for at the door: it may start as soon as the last of the unpaid ones before it has, of
+-- which there are `jobs`, of `cost` together; `last` is what the last of them costs.
+local function wait_of_paid(b, backlogged, cost, jobs, last)
+  if jobs == 0 then return 0 end
+  return wait_behind(b, backlogged, math.max(0, cost - last), jobs - 1)
+end
+
+-- Whether the slots that the bucket and the type may have are too few for a job behind `jobs` others, if all start at once.
+local function lacks_slot(b, jobs)
+  return b.active + jobs >= b.conc or ty.running + jobs >= ty.conc
+end
+
 -- What to promise a job that starts after `wait` by its bucket: µs and what they rest on. Nobody knows when what is paused
 -- goes on: whole_us makes that its greatest wait, which stands for never.
 local function promise(b, wait, cost, scarce)
@@ -38,22 +50,31 @@ local function promise(b, wait, cost, scarce)
   return math.max(wait, by_type), by_rate and 'rate' or 'capacity'
 end
 
--- Cost and number of the jobs before one that joins at the end of `priority`, where `waiting` jobs wait in all.
+--[[
+  What stands before a job that joins at the end of `priority`, where `waiting` jobs wait in all: unpaid cost, jobs, unpaid
+  jobs, all cost, and whether these are known: where some were paid for and some stand behind, they are upper bounds.
+]]
 local function before_end_of(b, priority, waiting)
-  local cost, behind = 0, false
+  local cost, behind = 0, b.paid > 0
   for p = 1, priority do cost = cost + b.w[p] end
   for p = priority + 1, 10 do behind = behind or b.w[p] > NOTHING end
-  if not behind then return cost, waiting end
-  return cost, call('ZCOUNT', b.prioritized, '-inf', '(' .. num((priority + 1) * 0x100000000))
+  if not behind then return cost, waiting, waiting, cost, true end
+  local jobs = call('ZCOUNT', b.prioritized, '-inf', '(' .. num((priority + 1) * 0x100000000))
+  if b.paid == 0 or jobs == 0 then return cost, jobs, jobs, cost, true end
+  return cost, jobs, math.min(jobs, math.max(0, waiting - b.paid)), cost + b.paid_cost, jobs == waiting
+end
+
+local function first_delayed_is_paid(b)
+  local head = call('ZRANGE', b.delayed, '0', '0')[1]
+  return head and call('HEXISTS', b.prefix .. head, 'hg:p') == 1
 end
 
 -- µs until this bucket, in which `waiting` jobs wait, starts its next one, which frees a place; -1 when none will leave.
 local function next_place_in(b, waiting)
   if b.paused then return -1 end
+  if waiting > 0 then return whole_us(next_startable_at(b, waiting) - now) end
+  if b.delayed_at == math.huge then return -1 end
   local at = startable_at(b)
-  if waiting == 0 then
-    if b.delayed_at == math.huge then return -1 end
-    at = math.max(at, b.delayed_at)
-  end
+  if at <= b.delayed_at or first_delayed_is_paid(b) then at = b.delayed_at end
   return whole_us(at - now)
 end

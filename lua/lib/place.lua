@@ -5,7 +5,7 @@
     nothing waits, nothing is delayed      nowhere
     only delayed jobs                      due at the first one's instant
     paused, or at its own concurrency      due at +inf: never scanned, found when all that waits is walked
-    may start later                        due at that instant
+    may start later                        due at that instant; what was paid for at the door may start at once
     may start now                          ready, under its start tag
 
   `became_ready`: something is ready where nothing was; `due_earlier`: the first due instant moved forward. Idle workers do
@@ -78,7 +78,7 @@ local function place(b)
     return leave(b)
   end
   if b.paused or active >= b.conc then return park(b, math.huge) end
-  local at = waiting > 0 and startable_at(b) or b.delayed_at
+  local at = waiting > 0 and next_startable_at(b, waiting) or b.delayed_at
   if at > now then return park(b, at) end
   make_ready(b)
 end

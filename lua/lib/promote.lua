@@ -12,13 +12,13 @@ local function promote_due(b, limit)
   if #ids == 0 then return end
   call('ZREM', b.delayed, unpack(ids))
   for _, id in ipairs(ids) do
-    local job = call('HMGET', b.prefix .. id, 'priority', 'hg:c')
+    local job = call('HMGET', b.prefix .. id, 'priority', 'hg:c', 'hg:p')
     local priority = tonumber(job[1])
     -- Without its hash there is nothing left of the job.
     if priority then
       local count = call('INCR', b.prefix .. 'pc')
       call('ZADD', b.prioritized, num(priority * 0x100000000 + count % 0x100000000), id)
-      count_waiting(b, 1, priority, tonumber(job[2]) or 1)
+      count_waiting(b, 1, priority, tonumber(job[2]) or 1, job[3])
       call('HSET', b.prefix .. id, 'delay', 0)
       call('XADD', key_events, '*', 'event', 'waiting', 'jobId', id, 'prev', 'delayed')
     end

@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto';
 import { DEFAULT_PROFILE, type Profile } from '../model/profile.js';
 import type { Config } from './config.js';
+import { effectiveMode } from './effective-mode.js';
 
 /**
  * What a (type, tenant) pair is entitled to. Each field comes from the first that states it: the tenant's override for
- * this type, the tenant's own override, its tier, the default. A tenant that the file does not name has the default tier.
+ * this type, the tenant's own override, its tier, the default; its mode is {@link effectiveMode}. A tenant that the file does
+ * not name has the default tier.
  */
 export function effectiveProfile(
-  config: Pick<Config, 'tiers' | 'defaultTier' | 'tenants'>,
+  config: Pick<Config, 'types' | 'tiers' | 'defaultTier' | 'tenants'>,
   type: string,
   tenant: string,
 ): Profile {
@@ -17,6 +19,7 @@ export function effectiveProfile(
     ...config.tiers.get(named?.tier ?? config.defaultTier)?.stated,
     ...named?.stated,
     ...named?.types.get(type),
+    mode: effectiveMode(config, tenant, type),
   };
 }
 
@@ -41,6 +44,7 @@ const FIELDS = [
   'maxWaitMs',
   'weight',
   'concurrency',
+  'mode',
 ] as const satisfies readonly (keyof Profile)[];
 
 /** 16 characters that are the same, in every process and version, exactly for the same profile. */

@@ -32,12 +32,11 @@ export function policedJobProblem(
   decision: Decision,
   at: Path,
 ): Problem {
-  const field = costField(keeper.door.type(type)?.cost);
-  return policedProblem(decision, at.length === 0 ? field : `${formatPath(at)}.${field}`);
+  return policedProblem(decision, costField(keeper.door.type(type)?.cost, at));
 }
 
-/** Where the caller wrote what gives the job its cost. */
-function costField(rule: CostRule | undefined): string {
-  if (rule?.kind === 'field') return rule.from;
-  return rule?.kind === 'request' ? 'cost' : 'type';
+/** Where the caller wrote what gives the job its cost. `at` is where the job stands in the body. */
+export function costField(rule: CostRule | undefined, at: Path): string {
+  const field = rule?.kind === 'field' ? rule.from : rule?.kind === 'request' ? 'cost' : 'type';
+  return at.length === 0 ? field : `${formatPath(at)}.${field}`;
 }

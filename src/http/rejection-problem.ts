@@ -1,6 +1,8 @@
 import { formatPath, type Path } from '../config/problem.js';
 import type { Rejection } from '../model/verdict.js';
+import type { RouteParts } from './http-app.js';
 import { rfc3339 } from './instant.js';
+import { costField } from './police-job.js';
 import type { Problem } from './problems.js';
 import type { JobAtDoor } from './read-job.js';
 
@@ -9,7 +11,12 @@ import type { JobAtDoor } from './read-job.js';
  *
  * @param at Where the job stands in the body; empty when it is the body.
  */
-export function rejectionProblem(rejection: Rejection, { type, tenant }: JobAtDoor, at: Path): Problem {
+export function rejectionProblem(
+  { keeper }: Pick<RouteParts, 'keeper'>,
+  rejection: Rejection,
+  { type, tenant }: JobAtDoor,
+  at: Path,
+): Problem {
   const bucket = `The queue of tenant ${JSON.stringify(tenant)} for type ${JSON.stringify(type)}`;
   switch (rejection.reason) {
     case 'bucket_full': {
@@ -21,6 +28,17 @@ export function rejectionProblem(rejection: Rejection, { type, tenant }: JobAtDo
       const wait = wholeMs(rejection.waitMs);
       const detail = `${bucket} is ${wait === null ? 'endlessly' : `${wait} ms`} long, which is more than its maxWait.`;
       return { code: 'wait_too_long', detail, retryAfterMs: wholeMs(rejection.retryAfterMs) };
+    }
+    case 'rate_limited': {
+      const retryAfterMs = wholeMs(rejection.retryAfterMs);
+      const detail = `Tenant ${JSON.stringify(tenant)} is at its rate for type ${JSON.stringify(type)}.`;
+      return { code: 'rate_limited', detail, retryAfterMs };
+    }
+    case 'cost_exceeds_max': {
+      const { max } = rejection;
+      const field = costField(keeper.door.type(type)?.cost, at);
+      const detail = `\`${field}\` gives a cost above ${max}, the burst of tenant ${JSON.stringify(tenant)} for its type.`;
+      return { code: 'cost_exceeds_max', field, detail, max };
     }
     case 'deadline_unreachable': {
       const earliestStartAt = rfc3339(rejection.earliestStartAtMs);

@@ -55,6 +55,58 @@ export function startJob(state: BucketState, pace: Pace, cost: number, nowUs: nu
   };
 }
 
+/**
+ * How long it is, in microseconds, until a policed bucket lets a job of `cost` pass, if nobody else takes anything; 0 when
+ * it does now. A job conforms when level + cost ≤ burst; by jobs likewise, of which as many may pass at once as the burst
+ * has units. A cost above the burst never conforms: the caller has looked.
+ */
+export function untilConformingUs(state: BucketState, pace: Pace, cost: number, nowUs: number): number {
+  const byCostUs = waitToConformUs(state.tatUs, pace.emissionUs, pace.burst, cost, nowUs);
+  return Math.max(byCostUs, waitToConformUs(state.jobTatUs, pace.jobEmissionUs, pace.burst, 1, nowUs));
+}
+
+function waitToConformUs(tatUs: number, emissionUs: number, burst: number, cost: number, nowUs: number): number {
+  if (emissionUs === 0) return 0;
+  const waitUs = Math.max(tatUs, nowUs) - nowUs + (cost - burst) * emissionUs;
+  return waitUs <= roundingUs(cost, emissionUs) ? 0 : waitUs;
+}
+
+/**
+ * By how much a sum of odd intervals may miss: a thousandth of a unit, at least what a double rounds off, at most 100 µs.
+ * What it lets through is owed by the next job, so it does not add up.
+ */
+function roundingUs(cost: number, emissionUs: number): number {
+  return Math.max(0.05, Math.min(1e-3 * Math.min(1, cost) * emissionUs, 100));
+}
+
+/** A job of `cost` is stored in a policed bucket at `nowUs`, and pays at once. */
+export function chargeJob(state: BucketState, pace: Pace, cost: number, nowUs: number): BucketState {
+  return {
+    tatUs: Math.max(state.tatUs, nowUs) + cost * pace.emissionUs,
+    jobTatUs: Math.max(state.jobTatUs, nowUs) + pace.jobEmissionUs,
+  };
+}
+
+/**
+ * A job that paid at the door ends without having started: its charge comes out again, but nothing that has leaked since.
+ *
+ * @param charged What {@link chargeJob} answered for the job.
+ */
+export function unchargeJob(
+  state: BucketState,
+  pace: Pace,
+  job: { readonly cost: number; readonly charged: BucketState },
+  nowUs: number,
+): BucketState {
+  const left = (us: number, chargedUs: number, tatUs: number) =>
+    Math.max(0, Math.min(us, chargedUs - nowUs, tatUs - nowUs));
+  const { tatUs, jobTatUs } = state;
+  return {
+    tatUs: tatUs - left(job.cost * pace.emissionUs, job.charged.tatUs, tatUs),
+    jobTatUs: jobTatUs - left(pace.jobEmissionUs, job.charged.jobTatUs, jobTatUs),
+  };
+}
+
 /** The rate changed: the level stays what it is, so neither a burst nor a stall follows. */
 export function reRate(state: BucketState, from: Pace, to: Pace, nowUs: number): BucketState {
   return {

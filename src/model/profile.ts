@@ -1,3 +1,6 @@
+/** What becomes of a job above its bucket's rate: it waits for its turn, or is refused at the door. */
+export type Mode = 'police' | 'shape';
+
 /**
  * A bucket's contract. All quantities are plain numbers with their unit in the name; `Infinity` means unlimited.
  *
@@ -20,6 +23,8 @@ export interface Profile {
   readonly weight: number;
   /** Jobs of this bucket that may run at once. */
   readonly concurrency: number;
+  /** `police`: charged at the door, where level + cost must not be above the burst. `shape`: charged at the start. */
+  readonly mode: Mode;
 }
 
 /** The limits of a job type as a whole, over all tenants. `Infinity` means unlimited. */
@@ -39,6 +44,7 @@ export const DEFAULT_PROFILE: Profile = {
   maxWaitMs: Infinity,
   weight: 1,
   concurrency: Infinity,
+  mode: 'shape',
 };
 
 /** A capacity about which nothing was said: no limit but the workers themselves. */

@@ -137,9 +137,12 @@ export class Scheduler {
     const job = all.job(tenant, id);
     if (job?.state !== 'waiting') return undefined;
     const bucket = all.bucket(tenant);
-    const before = bucket.backlog.before({ job });
+    const before = bucket.backlog.before(job);
     const { nowUs } = readClock(all.clock, rawUs);
-    const promised = new Door(bucket, all.type, all.schedule, all.rules, nowUs).promise(before);
+    const promised = new Door(bucket, all.type, all.schedule, all.rules, nowUs).promise(
+      before,
+      job.charged !== undefined,
+    );
     return { ...promised, position: before.jobs + 1 };
   }
 
@@ -152,10 +155,15 @@ export class Scheduler {
     const verdict = door.judge(offer, dueAtUs, startByUs);
     if (verdict.kind !== 'admitted') return verdict;
     const { id, priority, cost, bytes } = offer;
-    const fresh = { order: 0, dueAtUs, cancelRequested: false, stalls: 0, settledBy: undefined };
+    const fresh = { order: 0, dueAtUs, charged: undefined, cancelRequested: false, stalls: 0, settledBy: undefined };
     const job: ScheduledJob = { id, tenant, priority, cost, bytes, state: verdict.state, startByUs, ...fresh };
     all.keep(job);
-    const { backlog } = all.bucket(tenant);
+    const bucket = all.bucket(tenant);
+    if (bucket.terms.mode === 'police') {
+      bucket.state = all.rules.chargeJob(bucket.state, bucket.terms.pace, cost, all.nowUs);
+      job.charged = bucket.state;
+    }
+    const { backlog } = bucket;
     if (offer.delayMs > 0) backlog.delay(job, dueAtUs);
     else backlog.join(job, 'back');
     return verdict;

@@ -76,6 +76,18 @@ export type Rejection =
       readonly retryAfterMs: number;
     }
   | { readonly verdict: 'rejected'; readonly reason: 'deadline_unreachable'; readonly earliestStartAtMs: number }
+  | {
+      readonly verdict: 'rejected';
+      readonly reason: 'rate_limited';
+      /** Milliseconds until the job conforms, exact if nobody else takes anything. `null` while the rate is 0. */
+      readonly retryAfterMs: number | null;
+    }
+  | {
+      readonly verdict: 'rejected';
+      readonly reason: 'cost_exceeds_max';
+      /** The greatest cost that can pass: the burst of a policed bucket. */
+      readonly max: number;
+    }
   | { readonly verdict: 'rejected'; readonly reason: 'idempotency_mismatch' }
   | { readonly verdict: 'rejected'; readonly reason: 'deadline_past' };
 

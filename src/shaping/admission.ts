@@ -39,6 +39,10 @@ function rejectionOf(verdict: AdmitVerdict & { kind: 'rejected' }, unixMs: numbe
       return { verdict: 'rejected', reason, limit: verdict.limit === 'maxBytes' ? 'maxBytes' : 'depth', retryAfterMs };
     case 'wait_too_long':
       return { verdict: 'rejected', reason, waitMs: msOf(waitUs), retryAfterMs: retryAfterMs ?? 0 };
+    case 'rate_limited':
+      return { verdict: 'rejected', reason, retryAfterMs };
+    case 'cost_exceeds_max':
+      return { verdict: 'rejected', reason, max: Number(verdict.limit) };
     case 'deadline_unreachable':
       return { verdict: 'rejected', reason, earliestStartAtMs: unixMs + msOf(waitUs) };
     case 'deadline_past':

@@ -17,8 +17,8 @@ export function paceOf(profile: Profile, statedSlackUs?: number): Pace {
 }
 
 /**
- * A profile as the scripts read it (lua/lib/bucket.lua): the doubles T, jT, burst, slack, weight, conc, paused and then
- * depth, maxb, maxw, little-endian. Equal profiles are equal bytes.
+ * A profile as the scripts read it (lua/lib/bucket.lua): the doubles T, jT, burst, slack, weight, conc, pace and then
+ * depth, maxb, maxw, little-endian; pace is 1 while a rate is 0, and 2 more where jobs are policed. Equal profiles are equal bytes.
  */
 export function profileBytes(profile: Profile, statedSlackUs?: number): Buffer {
   const pace = paceOf(profile, statedSlackUs);
@@ -31,7 +31,7 @@ export function profileBytes(profile: Profile, statedSlackUs?: number): Buffer {
       pace.slackUs,
       profile.weight,
     ],
-    ...[finite(profile.concurrency), paused ? 1 : 0],
+    ...[finite(profile.concurrency), (paused ? 1 : 0) + (profile.mode === 'police' ? 2 : 0)],
     ...[profile.depth, profile.maxBytes, profile.maxWaitMs].map(finite),
   ];
   const bytes = Buffer.alloc(8 * numbers.length);

@@ -15,6 +15,17 @@ export type Dispatched =
   | { readonly kind: 'job'; readonly tenant: string; readonly id: string; readonly fields: JobFields }
   | { readonly kind: 'nothing'; readonly waitUs: number | null };
 
+/** Why the door stayed shut. */
+const REFUSALS = [
+  'cost_exceeds_max',
+  'rate_limited',
+  'bucket_full',
+  'wait_too_long',
+  'deadline_unreachable',
+  'deadline_past',
+  'idempotency_mismatch',
+] as const;
+
 /** What the script said of one job at the door; waits in µs. */
 export type AdmitVerdict =
   | {
@@ -28,12 +39,7 @@ export type AdmitVerdict =
   | { readonly kind: 'replayed'; readonly id: string }
   | {
       readonly kind: 'rejected';
-      readonly reason:
-        | 'bucket_full'
-        | 'wait_too_long'
-        | 'deadline_unreachable'
-        | 'deadline_past'
-        | 'idempotency_mismatch';
+      readonly reason: (typeof REFUSALS)[number];
       readonly limit: string;
       readonly retryUs: number | null;
       readonly waitUs: number;
@@ -164,13 +170,7 @@ function parseVerdict(raw: unknown): AdmitVerdict {
     case 'rejected':
       return {
         kind: 'rejected',
-        reason: asWord(first, [
-          'bucket_full',
-          'wait_too_long',
-          'deadline_unreachable',
-          'deadline_past',
-          'idempotency_mismatch',
-        ]),
+        reason: asWord(first, REFUSALS),
         limit: asText(second),
         retryUs: orNull(asInteger(third)),
         waitUs: asInteger(fourth),

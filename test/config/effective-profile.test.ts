@@ -19,7 +19,7 @@ tenants:
 describe('a field comes from the first that states it', () => {
   test('the tenant for the type, the tenant, its tier, the default', async () => {
     const config = await loadText(TEXT);
-    const pro = { burst: 5, jobRatePerSecond: 1, depth: 1000, maxBytes: 1_048_576, maxWaitMs: 300_000 };
+    const pro = { burst: 5, jobRatePerSecond: 1, depth: 1000, maxBytes: 1_048_576, maxWaitMs: 300_000, mode: 'shape' };
     expect(effectiveProfile(config, 'ocr', 'acme')).toEqual({
       ...pro,
       ratePerSecond: 2,
@@ -64,8 +64,9 @@ describe('a revision stands for a profile', () => {
       maxWaitMs: Infinity,
       weight: 1,
       concurrency: 2,
+      mode: 'shape',
     };
-    expect(profileRevision(profile)).toBe('fjaMeN9GSCpnlsdG');
+    expect(profileRevision(profile)).toBe('N70MYpeHULqaqQ4d');
   });
 
   test('it does not change with the order of the fields', () => {
@@ -82,6 +83,7 @@ describe('a revision stands for a profile', () => {
     maxWaitMs: 1,
     weight: 1.5,
     concurrency: 1,
+    mode: 'police',
   };
   test.each(Object.entries(changes))('it changes with %s', (field, value) => {
     expect(profileRevision({ ...DEFAULT_PROFILE, [field]: value })).not.toBe(profileRevision(DEFAULT_PROFILE));

@@ -245,7 +245,7 @@ test('a call that mends as many buckets as it may says that there is more to do'
   shard.stepLimit = 1;
   for (const tenant of ['a', 'b']) await shard.admit(tenant, [{ id: `${tenant}1` }], { ...UNLIMITED, concurrency: 1 });
   const stored = await shard.redis.getBuffer(shard.bucketKey('a'));
-  await shard.redis.set(shard.bucketKey('a'), withDouble(stored ?? Buffer.alloc(0), 'paused', 1));
+  await shard.redis.set(shard.bucketKey('a'), withDouble(stored ?? Buffer.alloc(0), 'pace', 1));
   expect(await shard.take('t1')).toBe('nothing for 0 µs');
   expect(await shard.take('t1')).toBe('b b1');
 });

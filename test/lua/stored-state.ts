@@ -1,4 +1,4 @@
-/** What lua/lib/type.lua and lua/lib/bucket.lua pack: little-endian doubles, then for a bucket three integers and a byte. */
+/** What lua/lib/type.lua and lua/lib/bucket.lua pack: little-endian doubles, then for a bucket four integers and a byte. */
 const TYPE = [
   'last',
   'offset',
@@ -24,7 +24,7 @@ export const BUCKET_DOUBLES = [
     'slack',
     'weight',
     'conc',
-    'paused',
+    'pace',
     'depth',
     'maxb',
     'maxw',
@@ -32,7 +32,7 @@ export const BUCKET_DOUBLES = [
     'jtat',
     'finish',
   ],
-  ...['T', 'jT', 'bytes', 'delayed_at', 'w1', 'w2', 'w3', 'w4', 'w5', 'w6', 'w7', 'w8', 'w9', 'w10'],
+  ...['T', 'jT', 'bytes', 'delayed_at', 'w1', 'w2', 'w3', 'w4', 'w5', 'w6', 'w7', 'w8', 'w9', 'w10', 'paid_cost'],
 ];
 
 /** Numbers by name; all of them 0 when nothing is stored. */
@@ -49,7 +49,8 @@ export function bucketOf(bytes: unknown): Stored {
     fields.set('active', bytes.readUInt32LE(at));
     fields.set('waiting', bytes.readUInt32LE(at + 4));
     fields.set('odd', bytes.readUInt32LE(at + 8));
-    fields.set('flags', bytes.readUInt8(at + 12));
+    fields.set('paid', bytes.readUInt32LE(at + 12));
+    fields.set('flags', bytes.readUInt8(at + 16));
   }
   return lookup(fields);
 }

@@ -25,6 +25,7 @@ const profiles = fc.record({
   maxWaitMs: fc.constantFrom(1, 1e6, Infinity),
   weight: fc.constantFrom(0.1, 1, 7),
   concurrency: fc.constantFrom(1, 50, Infinity),
+  mode: fc.constantFrom('shape' as const, 'police' as const),
 });
 
 describe('a profile for the scripts', () => {
@@ -52,6 +53,8 @@ describe('a profile for the scripts', () => {
     ['5 a second', { ratePerSecond: 5 }, [200_000, 0, 1, 100_000, 1, 1e15, 0, 1000, 67_108_864, 1e15]],
     ['no limit', { ratePerSecond: Infinity }, [0, 0, 1, 25_000, 1, 1e15, 0, 1000, 67_108_864, 1e15]],
     ['a rate of 0', { ratePerSecond: 0 }, [-1, 0, 1, 25_000, 1, 1e15, 1, 1000, 67_108_864, 1e15]],
+    ['a policed bucket', { mode: 'police' }, [1e6, 0, 1, 250_000, 1, 1e15, 2, 1000, 67_108_864, 1e15]],
+    ['both', { mode: 'police', ratePerSecond: 0 }, [-1, 0, 1, 25_000, 1, 1e15, 3, 1000, 67_108_864, 1e15]],
     ['a job rate of 0', { jobRatePerSecond: 0 }, [1e6, -1, 1, 250_000, 1, 1e15, 1, 1000, 67_108_864, 1e15]],
   ])('of %s', (_, parts, numbers) => {
     expect(numbersOf(profileBytes({ ...DEFAULT_PROFILE, ...parts }))).toEqual(numbers);

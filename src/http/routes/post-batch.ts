@@ -74,7 +74,8 @@ function itemAnswer(parts: RouteParts, outcome: Outcome, index: number) {
     return rejectedItem(policedJobProblem(parts, atDoor, outcome.decision, ['jobs', index]));
   }
   const { admission } = outcome;
-  if (admission.verdict === 'rejected') return rejectedItem(rejectionProblem(admission, atDoor, ['jobs', index]));
+  if (admission.verdict === 'rejected')
+    return rejectedItem(rejectionProblem(parts, admission, atDoor, ['jobs', index]));
   return { verdict: 'admitted' as const, replayed: admission.replayed, ...acceptedJob(atDoor, admission) };
 }
 

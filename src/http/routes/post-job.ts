@@ -39,7 +39,7 @@ export function postJob(app: HttpApp, parts: RouteParts): void {
       await giveBackUnlessAdded(decision, admission);
       if (admission.verdict === 'rejected') {
         reply.headers(roomHeaders(depth, freePlaces, retryOf(admission)));
-        return replyProblem(reply, rejectionProblem(admission, atDoor.value, []));
+        return replyProblem(reply, rejectionProblem(parts, admission, atDoor.value, []));
       }
       reply.headers(roomHeaders(depth, freePlaces));
       if (admission.replayed) reply.header('idempotent-replayed', 'true');

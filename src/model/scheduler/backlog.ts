@@ -1,5 +1,15 @@
 import type { ScheduledJob } from './scheduled-job.js';
 
+/** What stands before a job. */
+export interface Before {
+  readonly jobs: number;
+  readonly cost: number;
+  /** Of these, what pays when it starts. */
+  readonly unpaid: { readonly jobs: number; readonly cost: number; readonly lastCost: number };
+  /** Whether all of this is known, and is not merely the most that it can be. */
+  readonly isKnown: boolean;
+}
+
 /**
  * The jobs of one bucket that have not started, in the order in which they will: by priority, then in the order of
  * arrival, those given back first. Delayed jobs stand beside them, by the instant at which they fall due.
@@ -63,14 +73,43 @@ export class Backlog {
     return false;
   }
 
-  /** What stands before `job`, or before one that would join at the end of `priority`. */
-  before(place: { readonly job: ScheduledJob } | { readonly endOf: number }): { cost: number; jobs: number } {
-    const ahead =
-      'job' in place
-        ? this.#waiting.slice(0, this.#waiting.indexOf(place.job))
-        : this.#waiting.filter((job) => job.priority <= place.endOf);
-    return { cost: ahead.reduce((sum, job) => sum + job.cost, 0), jobs: ahead.length };
+  /** What stands before `job`. */
+  before(job: ScheduledJob): Before {
+    const ahead = this.#waiting.slice(0, this.#waiting.indexOf(job));
+    const unpaid = ahead.filter(isUnpaid);
+    const lastCost = unpaid.at(-1)?.cost ?? 0;
+    return {
+      jobs: ahead.length,
+      cost: costOf(ahead),
+      unpaid: { jobs: unpaid.length, cost: costOf(unpaid), lastCost },
+      isKnown: true,
+    };
   }
+
+  /**
+   * What stands before a job that would join at the end of `priority`, by what is counted: unpaid cost for each priority,
+   * and how many jobs were paid for, of what cost. So where some were paid for and some stand behind, it is the most that it
+   * can be, and what the last unpaid one costs is taken to be 1.
+   */
+  beforeEndOf(priority: number): Before {
+    const ahead = this.#waiting.filter((job) => job.priority <= priority);
+    const paid = this.#waiting.filter((job) => !isUnpaid(job));
+    const cost = costOf(ahead.filter(isUnpaid));
+    return {
+      jobs: ahead.length,
+      cost: ahead.length === 0 ? 0 : cost + costOf(paid),
+      unpaid: { jobs: Math.min(ahead.length, this.#waiting.length - paid.length), cost, lastCost: 1 },
+      isKnown: paid.length === 0 || ahead.length === 0 || ahead.length === this.#waiting.length,
+    };
+  }
+}
+
+function isUnpaid(job: ScheduledJob): boolean {
+  return job.charged === undefined;
+}
+
+function costOf(jobs: readonly ScheduledJob[]): number {
+  return jobs.reduce((sum, job) => sum + job.cost, 0);
 }
 
 function startsBefore(one: ScheduledJob, other: ScheduledJob): boolean {

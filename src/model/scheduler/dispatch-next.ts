@@ -33,10 +33,11 @@ export function dispatchNext(all: SchedulerState, token: string, limit: number):
   return nothingUntil(all, schedule.ready.size > 0 ? all.nowUs : schedule.firstDueAtUs());
 }
 
-/** The bucket's next job starts, unless it is at its cap after all. */
+/** The bucket's next job starts, unless the bucket is at its cap after all, or its first job is another one that waits. */
 function take(all: SchedulerState, bucket: ScheduledBucket, tag: number, token: string): string | undefined {
   all.schedule.ready.delete(bucket);
   if (bucket.paused || !all.rules.hasSlot(bucket.active.size, bucket.terms.concurrency)) return undefined;
+  if (bucket.startableAtUs(all.rules) > all.nowUs) return undefined;
   const job = bucket.backlog.take();
   if (!job) return undefined;
   job.state = 'active';
@@ -44,7 +45,7 @@ function take(all: SchedulerState, bucket: ScheduledBucket, tag: number, token: 
   bucket.active.add(job);
   all.runs.set(token, job);
   all.type.startJob(job.cost, all.nowUs);
-  bucket.state = all.rules.startJob(bucket.state, bucket.terms.pace, job.cost, all.nowUs);
+  if (!job.charged) bucket.state = all.rules.startJob(bucket.state, bucket.terms.pace, job.cost, all.nowUs);
   all.schedule.serve(bucket, tag, job.cost);
   return job.id;
 }

@@ -1,4 +1,5 @@
 import type { Basis } from '../verdict.js';
+import type { Before } from './backlog.js';
 import type { Rules } from './rules.js';
 import type { Schedule } from './schedule.js';
 import type { ScheduledBucket } from './scheduled-bucket.js';
@@ -20,8 +21,15 @@ export type DoorVerdict =
   | { readonly kind: 'replayed'; readonly id: string }
   | {
       readonly kind: 'rejected';
-      readonly reason: 'bucket_full' | 'wait_too_long' | 'deadline_unreachable' | 'deadline_past';
-      readonly limit: 'depth' | 'maxBytes' | '';
+      readonly reason:
+        | 'cost_exceeds_max'
+        | 'rate_limited'
+        | 'bucket_full'
+        | 'wait_too_long'
+        | 'deadline_unreachable'
+        | 'deadline_past';
+      /** `depth` or `maxBytes` of a full bucket; the greatest cost that can pass. */
+      readonly limit: string;
       /** Until it makes sense to try again; `null` when nothing is going to leave. */
       readonly retryUs: number | null;
       readonly waitUs: number;
@@ -63,8 +71,14 @@ export class Door {
 
   /** The verdict on a job that joins at `dueAtUs`, now or later. `startByUs` is by virtual now. */
   judge(offer: JobOffer, dueAtUs: number, startByUs: number | undefined): DoorVerdict {
-    const before = this.#bucket.backlog.before({ endOf: offer.priority });
-    const promised = this.promise(before);
+    const { mode } = this.#bucket.terms;
+    const max = this.#bucket.maxPolicedCost;
+    // It would be refused at any time, so it says nothing of the jobs behind it.
+    if (mode === 'police' && offer.cost > max) return { ...rejected('cost_exceeds_max'), limit: String(max) };
+    const before = this.#bucket.backlog.beforeEndOf(offer.priority);
+    // What the last unpaid job before it costs, nobody looks at.
+    const isKnown = before.isKnown && (mode === 'shape' || before.unpaid.jobs === 0);
+    const promised = this.promise({ ...before, isKnown }, mode === 'police');
     const delayUs = dueAtUs - this.#nowUs;
     const ownWaitUs = Math.max(delayUs, promised.ownWaitUs);
     const late = startByUs === undefined ? undefined : this.#tooLate(startByUs, ownWaitUs);
@@ -86,29 +100,47 @@ export class Door {
     return { kind: 'admitted', id: offer.id, state: 'waiting', position, waitUs: wholeUs(waitUs), basis };
   }
 
-  /** When a job starts that stands behind `before`. */
-  promise(before: { readonly cost: number; readonly jobs: number }): Promised {
+  /** When a job starts that stands behind `before`; one that is paid waits only for the last unpaid one before it. */
+  promise(before: Before, isPaid: boolean): Promised {
     const { pace } = this.#bucket.terms;
     const now = this.#nowUs;
-    const ahead = { ...before, backlogged: this.#backlogged };
-    const ownWaitUs = this.#rules.etaUs(this.#bucket.state, pace, ahead, now) - now;
+    const ownWaitUs = this.#ownWaitUs(before, isPaid);
     const overall = { ...before, backlogged: this.#schedule.busySinceUs !== undefined };
     const typeState = { ...this.#type.state, jobTatUs: 0 };
     const typeWaitUs = this.#rules.etaUs(typeState, this.#type.pace, overall, now) - now;
     // Nobody knows when what is paused goes on.
     if (this.#bucket.paused || this.#type.paused) return { ownWaitUs, waitUs: NEVER_US, basis: 'capacity' };
     const limited = pace.emissionUs > 0 || pace.jobEmissionUs > 0;
-    const basis = limited && ownWaitUs >= typeWaitUs && !this.#scarce ? 'rate' : 'capacity';
+    const unsure = this.#scarce || !before.isKnown || (isPaid && this.#lacksSlot(before.jobs));
+    const basis = limited && ownWaitUs >= typeWaitUs && !unsure ? 'rate' : 'capacity';
     return { ownWaitUs, waitUs: Math.max(ownWaitUs, typeWaitUs), basis };
   }
 
   /** Until the bucket starts its next job, which frees a place; `null` when none is going to leave. */
   nextPlaceUs(): number | null {
-    const { backlog, paused, state, terms } = this.#bucket;
-    const startableAtUs = this.#rules.startableAtUs(state, terms.pace);
-    const joinsAtUs = backlog.waiting.length > 0 ? startableAtUs : backlog.delayed[0]?.dueAtUs;
-    if (paused || joinsAtUs === undefined) return null;
-    return wholeUs(Math.max(startableAtUs, joinsAtUs) - this.#nowUs);
+    const { backlog, paused } = this.#bucket;
+    const [delayed] = backlog.delayed;
+    if (paused || (backlog.waiting.length === 0 && !delayed)) return null;
+    const startableAtUs = this.#bucket.startableAtUs(this.#rules);
+    if (backlog.waiting.length > 0 || !delayed) return wholeUs(startableAtUs - this.#nowUs);
+    return wholeUs((delayed.charged ? delayed.dueAtUs : Math.max(startableAtUs, delayed.dueAtUs)) - this.#nowUs);
+  }
+
+  #ownWaitUs({ unpaid: { jobs, cost, lastCost } }: Before, isPaid: boolean): number {
+    if (isPaid && jobs === 0) return 0;
+    const ahead = isPaid ? { cost: Math.max(0, cost - lastCost), jobs: jobs - 1 } : { cost, jobs };
+    const { state, terms } = this.#bucket;
+    const all = { ...ahead, backlogged: this.#backlogged };
+    return this.#rules.etaUs(state, terms.pace, all, this.#nowUs) - this.#nowUs;
+  }
+
+  /** Whether the slots that the bucket and the type may have are too few for a job behind `jobs` others, if all start at once. */
+  #lacksSlot(jobs: number): boolean {
+    const { active, terms } = this.#bucket;
+    const { running, concurrency } = this.#type;
+    return (
+      !this.#rules.hasSlot(active.size + jobs, terms.concurrency) || !this.#rules.hasSlot(running + jobs, concurrency)
+    );
   }
 
   #tooLate(startByUs: number, ownWaitUs: number): Rejected | undefined {
@@ -119,6 +151,8 @@ export class Door {
 
   #notFitting(offer: JobOffer, ownWaitUs: number, delayUs: number): Rejected | undefined {
     const { backlog, terms } = this.#bucket;
+    const untilUs = terms.mode === 'police' ? this.#untilConformingUs(offer.cost) : 0;
+    if (untilUs !== 0) return { ...rejected('rate_limited'), retryUs: untilUs === null ? null : wholeUs(untilUs) };
     if (backlog.size + 1 > terms.depth) {
       return { ...rejected('bucket_full'), limit: 'depth', retryUs: this.nextPlaceUs() };
     }
@@ -128,6 +162,12 @@ export class Door {
     const excessUs = ownWaitUs - delayUs - terms.maxWaitUs;
     if (excessUs <= 0) return undefined;
     return { ...rejected('wait_too_long'), retryUs: wholeUs(excessUs), waitUs: wholeUs(ownWaitUs) };
+  }
+
+  /** `null` while the rate is 0: nobody knows until when. */
+  #untilConformingUs(cost: number): number | null {
+    const { hasNoRate, state, terms } = this.#bucket;
+    return hasNoRate ? null : this.#rules.untilConformingUs(state, terms.pace, cost, this.#nowUs);
   }
 
   /** Others wait for workers, or a cap is reached: the bucket's own rate is not what decides. */

@@ -1,4 +1,13 @@
-import { becomeBacklogged, etaUs, reRate, startableAtUs, startJob } from '../bucket.js';
+import {
+  becomeBacklogged,
+  chargeJob,
+  etaUs,
+  reRate,
+  startableAtUs,
+  startJob,
+  unchargeJob,
+  untilConformingUs,
+} from '../bucket.js';
 import { endBusyPeriod, finishTag, serve, startTag } from '../fair-queue.js';
 
 /** Whether one more job may run under a cap. */
@@ -16,6 +25,9 @@ export const RULES = {
   startJob,
   reRate,
   etaUs,
+  untilConformingUs,
+  chargeJob,
+  unchargeJob,
   startTag,
   finishTag,
   serve,

@@ -74,7 +74,7 @@ export class Schedule {
     const delayed = backlog.delayed[0];
     if (!bucket.backlogged && !delayed) return undefined;
     if (bucket.paused || !this.#rules.hasSlot(bucket.active.size, terms.concurrency)) return Infinity;
-    return bucket.backlogged ? this.#rules.startableAtUs(bucket.state, terms.pace) : delayed?.dueAtUs;
+    return bucket.backlogged ? bucket.startableAtUs(this.#rules) : delayed?.dueAtUs;
   }
 
   #becomeReady(bucket: ScheduledBucket, nowUs: number): boolean {

@@ -5,7 +5,7 @@ import type { ScheduledJob } from './scheduled-job.js';
 import { type BucketTerms, sameTerms } from './terms.js';
 
 const NO_PACE: Pace = { emissionUs: 1e6, jobEmissionUs: 0, burst: 1, slackUs: 250_000 };
-const NO_TERMS = { weight: 1, concurrency: 1e15, depth: 1000, maxBytes: 1e15, maxWaitUs: 1e18 };
+const NO_TERMS = { weight: 1, concurrency: 1e15, depth: 1000, maxBytes: 1e15, maxWaitUs: 1e18, mode: 'shape' as const };
 
 /** One bucket: its jobs, its level and its place in the fair order. */
 export class ScheduledBucket {
@@ -32,8 +32,23 @@ export class ScheduledBucket {
   }
 
   get paused(): boolean {
+    return this.stopped || this.hasNoRate;
+  }
+
+  /** Whether the profile's rate, or its jobRate, is 0. */
+  get hasNoRate(): boolean {
     const { emissionUs = 0, jobEmissionUs = 0 } = this.#stated?.pace ?? {};
-    return this.stopped || emissionUs === Infinity || jobEmissionUs === Infinity;
+    return emissionUs === Infinity || jobEmissionUs === Infinity;
+  }
+
+  /** What one job may cost at most, where it is charged at the door. */
+  get maxPolicedCost(): number {
+    return this.#stated?.pace.emissionUs === 0 ? Infinity : this.#terms.pace.burst;
+  }
+
+  /** The instant from which the next waiting job may start by the rate; one that paid at the door waits for none. */
+  startableAtUs(rules: Rules): number {
+    return this.backlog.waiting[0]?.charged ? 0 : rules.startableAtUs(this.state, this.#terms.pace);
   }
 
   /** Other terms hold from now on; the level stays. A rate of 0 leaves the interval as it was. False when nothing changed. */

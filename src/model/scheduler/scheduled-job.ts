@@ -1,3 +1,4 @@
+import type { BucketState } from '../bucket.js';
 import type { JobState } from '../verdict.js';
 
 /** A job as it comes to the door. Instants in microseconds of the clock that the scheduler is told. */
@@ -27,6 +28,8 @@ export interface ScheduledJob {
   dueAtUs: number;
   /** By virtual now; a job that has started does not expire. */
   startByUs: number | undefined;
+  /** Of a job that paid at the door: its bucket right after that. It passes no rate gate, and no run of it is charged. */
+  charged: BucketState | undefined;
   cancelRequested: boolean;
   stalls: number;
   /** The token whose settle this job last saw. */

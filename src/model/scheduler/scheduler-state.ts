@@ -75,7 +75,11 @@ export class SchedulerState {
 
   /** A job that waits or is delayed ends; false when it is neither. The caller places the bucket. */
   endWaiting(job: ScheduledJob, ending: 'expired' | 'cancelled'): boolean {
-    if (!this.bucket(job.tenant).backlog.remove(job)) return false;
+    const bucket = this.bucket(job.tenant);
+    if (!bucket.backlog.remove(job)) return false;
+    const { cost, charged } = job;
+    if (charged) bucket.state = this.rules.unchargeJob(bucket.state, bucket.terms.pace, { cost, charged }, this.nowUs);
+    job.charged = undefined;
     job.state = ending;
     job.startByUs = undefined;
     return true;

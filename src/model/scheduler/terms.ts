@@ -1,4 +1,5 @@
 import type { Pace } from '../bucket.js';
+import type { Mode } from '../profile.js';
 
 /** A bucket's profile in the units of the arithmetic. An emission interval of `Infinity` is a rate of 0: paused. */
 export interface BucketTerms {
@@ -12,6 +13,8 @@ export interface BucketTerms {
   readonly maxBytes: number;
   /** Longest wait for the rate that is admitted, in microseconds. */
   readonly maxWaitUs: number;
+  /** Whether a job is charged at the door or when it starts. */
+  readonly mode: Mode;
 }
 
 /** The capacity of a type. An emission interval of 0 is unlimited, one of `Infinity` is a rate of 0: paused. */
@@ -29,6 +32,6 @@ export function sameTerms(one: BucketTerms, other: BucketTerms): boolean {
   return sameFields({ ...onePace }, { ...otherPace }) && sameFields(oneRest, otherRest);
 }
 
-function sameFields(one: Readonly<Record<string, number>>, other: Readonly<Record<string, number>>): boolean {
+function sameFields(one: Readonly<Record<string, unknown>>, other: Readonly<Record<string, unknown>>): boolean {
   return Object.keys(one).every((field) => one[field] === other[field]);
 }

@@ -9,7 +9,13 @@ export interface BucketShot {
   readonly tatUs: number;
   readonly jobTatUs: number;
   readonly finish: number;
+  /** Of what pays when it starts. */
   readonly costByPriority: readonly number[];
+  /** How many of these jobs do not cost 1. */
+  readonly odd: number;
+  /** Of what was paid for at the door. */
+  readonly paid: number;
+  readonly paidCost: number;
   readonly bytes: number;
   readonly waiting: readonly string[];
   readonly delayed: readonly (readonly [id: string, dueAtUs: number])[];
@@ -60,12 +66,14 @@ export function shotOfModel(model: Scheduler, tenants: readonly string[]): Shot 
 function bucketOfModel(model: Scheduler, tenant: string): BucketShot {
   const bucket = model.state.bucket(tenant);
   const { waiting, delayed, bytes } = bucket.backlog;
+  const [paid, unpaid] = [waiting.filter(({ charged }) => charged), waiting.filter(({ charged }) => !charged)];
   return {
     ...bucket.state,
     finish: bucket.finish,
-    costByPriority: PRIORITIES.map((p) =>
-      rounded(waiting.filter(({ priority }) => priority === p).reduce((sum, { cost }) => sum + cost, 0)),
-    ),
+    costByPriority: PRIORITIES.map((p) => rounded(costOf(unpaid.filter(({ priority }) => priority === p)))),
+    odd: unpaid.filter(({ cost }) => cost !== 1).length,
+    paid: paid.length,
+    paidCost: rounded(costOf(paid)),
     bytes,
     waiting: waiting.map(({ id }) => id),
     delayed: delayed.map(({ id, dueAtUs }) => [id, dueAtUs]),
@@ -119,6 +127,9 @@ function bucketOfRedis([hash, waiting, delayed, active]: readonly unknown[]): Bu
     jobTatUs: field('jtat'),
     finish: field('finish'),
     costByPriority: PRIORITIES.map((p) => rounded(field(`w${p + 1}`))),
+    odd: field('odd'),
+    paid: field('paid'),
+    paidCost: rounded(field('paid_cost')),
     bytes: field('bytes'),
     waiting: listOf(waiting),
     delayed: Object.entries(scoresOf(delayed)).map(([id, score]) => [
@@ -142,6 +153,10 @@ export function withoutTheForgettable(shot: Shot, tenants: ReadonlySet<string>):
     return [tenant, { ...bucket, tatUs: late(bucket.tatUs), jobTatUs: late(bucket.jobTatUs), finish }];
   });
   return { ...shot, buckets: Object.fromEntries(buckets) };
+}
+
+function costOf(jobs: readonly { readonly cost: number }[]): number {
+  return jobs.reduce((sum, { cost }) => sum + cost, 0);
 }
 
 function rounded(sum: number): number {

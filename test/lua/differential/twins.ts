@@ -222,15 +222,16 @@ export class Twins {
   }
 
   async #inspect(tenant: string): Promise<Replies> {
-    const { waiting, delayed, running, waitingBytes } = await this.#shard.inspect(tenant);
+    const { waiting, delayed, running, waitingBytes, waitingCost } = await this.#shard.inspect(tenant);
     const { backlog, active } = this.#model.state.bucket(tenant);
     return {
-      redis: { waiting, delayed, running, waitingBytes },
+      redis: { waiting, delayed, running, waitingBytes, waitingCost: Math.round(waitingCost * 1e6) },
       model: {
         waiting: backlog.waiting.length,
         delayed: backlog.delayed.length,
         running: active.size,
         waitingBytes: backlog.bytes,
+        waitingCost: Math.round(backlog.waiting.reduce((sum, { cost }) => sum + cost, 0) * 1e6),
       },
     };
   }
@@ -279,9 +280,9 @@ export class Twins {
 /** A profile in the units of the arithmetic. */
 export function termsOf(stated: Partial<Profile>): BucketTerms {
   const profile = { ...DEFAULT_PROFILE, ...stated };
-  const { weight, concurrency, depth, maxBytes, maxWaitMs } = profile;
+  const { weight, concurrency, depth, maxBytes, maxWaitMs, mode } = profile;
   const pace = { ...paceOf(profile), emissionUs: emissionUs(profile.ratePerSecond) };
-  return { pace, weight, concurrency, depth, maxBytes, maxWaitUs: maxWaitMs * 1000 };
+  return { pace, weight, concurrency, depth, maxBytes, maxWaitUs: maxWaitMs * 1000, mode };
 }
 
 function offerOf({ id, priority = 4, cost = 1, delayMs = 0, data = '', startByMs }: JobSpec) {

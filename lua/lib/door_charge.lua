@@ -1,0 +1,36 @@
+--[[
+  A policed bucket decides at the door: a job conforms when level + cost ≤ burst, by cost and, where there is a jobRate, by
+  jobs, of which as many may pass at once as the burst has units. The job is charged as it is stored. Its hash then has
+    hg:p         tat right after the charge
+    hg:q         jtat likewise, where there is a jobRate
+  and whatever becomes of the bucket's mode it passes no rate gate any more, and no run of it is charged.
+]]
+--- @include "lib/bucket"
+
+-- By how much a sum of odd intervals may miss: a thousandth of a unit, at least what a double rounds off, at most 100 µs.
+-- What it lets through is owed by the next job, so it does not add up.
+local function rounding(cost, T)
+  return math.max(0.05, math.min(1e-3 * math.min(1, cost) * T, 100))
+end
+
+local function wait_to_conform(tat, T, burst, cost)
+  if T <= 0 then return 0 end
+  local wait = math.max(tat, now) - now + (cost - burst) * T
+  return wait <= rounding(cost, T) and 0 or wait
+end
+
+-- µs until a job of `cost` conforms, if nobody else takes anything; 0: it does.
+local function until_conforming(b, cost)
+  return math.max(wait_to_conform(b.tat, b.T, b.burst, cost), wait_to_conform(b.jtat, b.jT, b.burst, 1))
+end
+
+local function charge(b, cost)
+  b.tat = math.max(b.tat, now) + cost * b.T
+  b.jtat = math.max(b.jtat, now) + b.jT
+end
+
+-- Takes a charge out again, but nothing that has leaked since: without the job, what came before it had been gone by then.
+local function uncharge(b, cost, charged_tat, charged_jtat)
+  b.tat = b.tat - math.max(0, math.min(cost * b.T, charged_tat - now, b.tat - now))
+  if charged_jtat then b.jtat = b.jtat - math.max(0, math.min(b.jT, charged_jtat - now, b.jtat - now)) end
+end

@@ -1,0 +1,129 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type Limit, quotaOf } from '../../src/model/limit.js';
+import { BEGIN_US, bucket, counter, LimitDesk, log, type Taken } from './limit-desk.js';
+import { type LimitOracle, oracleOf } from './limit-oracles.js';
+import { redisForTests } from './redis-for-tests.js';
+
+const server = redisForTests();
+
+const LAST_DIGITS = 1e-9;
+
+/** Numbers that a double holds exactly, so that script and oracle agree to the last digit also on the very edge. */
+const quota = fc.oneof(fc.integer({ min: 1, max: 12 }), fc.constantFrom(2.5, 0.5, 60, 1000));
+const windowMs = fc.constantFrom(1000, 8000, 60_000, 3_600_000);
+const anyLimit: fc.Arbitrary<Limit> = fc.oneof(
+  fc.tuple(fc.constantFrom(0.25, 1, 2, 5, 1000), quota).map(([rate, burst]) => bucket(rate, burst)),
+  fc.tuple(quota, windowMs).map(([limit, ms]) => log(limit, ms)),
+  fc.tuple(quota, windowMs).map(([limit, ms]) => counter(limit, ms)),
+);
+
+type Step =
+  | { readonly kind: 'wait' | 'step back'; readonly us: number }
+  | { readonly kind: 'call' | 'peek'; readonly cost: number; readonly second: boolean }
+  | { readonly kind: 'refund'; readonly nth: number };
+
+const anyStep: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 4, arbitrary: anyMoment(0, 3_000_000).map((us) => ({ kind: 'wait' as const, us })) },
+  { weight: 1, arbitrary: anyMoment(0, 90_000_000).map((us) => ({ kind: 'wait' as const, us })) },
+  { weight: 1, arbitrary: anyMoment(0, 20_000_000).map((us) => ({ kind: 'step back' as const, us })) },
+  {
+    weight: 10,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('call' as const, 'call' as const, 'peek' as const),
+      cost: fc.oneof(fc.constant(1), fc.constantFrom(0.5, 0.25, 2, 3.5, 7)),
+      second: fc.boolean(),
+    }),
+  },
+  { weight: 2, arbitrary: fc.nat({ max: 4 }).map((nth) => ({ kind: 'refund' as const, nth })) },
+);
+
+/** Microseconds in quarters of a millisecond: coarse enough for calls to meet at one instant, and for exact sums. */
+function anyMoment(min: number, max: number): fc.Arbitrary<number> {
+  return fc.integer({ min: min / 250, max: max / 250 }).map((quarters) => quarters * 250);
+}
+
+/** A script's limits beside their oracles. */
+class Pair {
+  readonly desk = new LimitDesk(server.redis);
+  readonly #limits: readonly Limit[];
+  readonly #oracles: readonly LimitOracle[];
+  readonly #taken: { readonly cost: number; readonly oracles: readonly number[]; readonly report: Taken }[] = [];
+
+  constructor(limits: readonly Limit[]) {
+    this.#limits = limits;
+    this.#oracles = limits.map(oracleOf);
+  }
+
+  async run(step: Step): Promise<void> {
+    switch (step.kind) {
+      case 'wait':
+        this.desk.nowUs += step.us;
+        return;
+      case 'step back':
+        this.desk.nowUs = Math.max(BEGIN_US, this.desk.nowUs - step.us);
+        return;
+      case 'refund':
+        return this.#refund(step.nth);
+      default:
+        return this.#call(step.cost, step.second, step.kind === 'peek');
+    }
+  }
+
+  /** On the first limit, or on both. */
+  async #call(cost: number, both: boolean, peek: boolean): Promise<void> {
+    const used = [...this.#limits.keys()].slice(0, both ? 2 : 1);
+    if (used.some((i) => cost > quotaOf(this.#limits[i] as Limit))) return;
+    const us = this.desk.nowUs;
+    const oracles = used.map((i) => this.#oracles[i] as LimitOracle);
+    const limits = Object.fromEntries(used.map((i) => [String(i), this.#limits[i] as Limit]));
+    const report = await this.desk.ask({ limits, cost, peek });
+    expect(report.conforming).toBe(oracles.every((oracle) => oracle.remaining(us) >= cost - LAST_DIGITS));
+    if (!peek) for (const oracle of oracles) report.conforming ? oracle.charge(us, cost) : oracle.settle(us);
+    report.limits.forEach(({ reading }, i) => {
+      expect(reading.remaining).toBeCloseTo(oracles[i]?.remaining(us) ?? 0, 5);
+    });
+    // A peek does not bring to now what a clock that stepped back has left ahead, so its wait rests on a call that does.
+    if (peek) return;
+    if (!report.conforming) await this.#waitIsTrue(limits, cost, report);
+    else this.#taken.push({ cost, oracles: used, report });
+  }
+
+  /** Two microseconds earlier the call is refused; then it passes. */
+  async #waitIsTrue(limits: Readonly<Record<string, Limit>>, cost: number, { limits: reports }: Taken): Promise<void> {
+    const waitUs = Math.max(...reports.map((limit) => limit.waitUs));
+    const call = { limits, cost, peek: true };
+    if (waitUs < 2) return;
+    const later = [waitUs - 2, waitUs].map((us) => this.desk.decide([call], this.desk.nowUs + us));
+    const [early, onTime] = await Promise.all(later);
+    expect(early).toMatchObject([{ conforming: false }]);
+    expect(onTime).toMatchObject([{ conforming: true }]);
+  }
+
+  async #refund(nth: number): Promise<void> {
+    const [taken] = this.#taken.splice(nth, 1);
+    if (!taken) return;
+    const { report, cost, oracles } = taken;
+    await this.desk.refund(report);
+    oracles.forEach((index, i) => {
+      const heldUs = (report.limits[i]?.heldNs ?? 0) / 1000;
+      this.#oracles[index]?.refund(this.desk.nowUs, cost, report.atUs, heldUs);
+    });
+  }
+}
+
+describe('whatever is called, peeked at and given back, in steps of any clock', () => {
+  test('the script says what its algorithm says in the plainest form', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.tuple(anyLimit, anyLimit),
+        fc.array(anyStep, { minLength: 10, maxLength: 60 }),
+        async (limits, steps) => {
+          const pair = new Pair(limits);
+          for (const step of steps) await pair.run(step);
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+});
