@@ -50,9 +50,9 @@ export class Fleet {
     return this.#passedUs;
   }
 
-  /** Another process. */
-  join(): LeasedPolicer {
-    return new LeasedPolicer(this.#redis, this.#options);
+  /** Another process, which is not among the members. */
+  join(options: Partial<LeasedPolicerOptions> = {}): LeasedPolicer {
+    return new LeasedPolicer(this.#redis, { ...this.#options, ...options });
   }
 
   advance(us: number): void {
