@@ -8,6 +8,8 @@
 --- @include "lib/limit_call"
 
 local COUNTS = '<ddd'
+-- A double's last digits, relative to the quota.
+local SLACK = 4e-15
 
 local function read_counter(limit, now)
   local index = math.floor(now / limit.interval)
@@ -24,8 +26,9 @@ local function read_counter(limit, now)
       limit.before = present
     end
   end
-  limit.used = limit.present + math.floor(limit.before * (limit.interval - limit.elapsed) / limit.interval)
-  limit.fits = limit.used + limit.take <= limit.quota
+  limit.used = limit.present + limit.before * (limit.interval - limit.elapsed) / limit.interval
+  limit.full = limit.quota * (1 + SLACK)
+  limit.fits = limit.used + limit.take <= limit.full
 end
 
 local function save_counter(limit)
@@ -40,16 +43,14 @@ end
 
 -- µs until `units` more pass: in this window, once enough of the one before has slid out; else in the next one.
 local function counter_wait(limit, units)
-  if limit.used + units <= limit.quota then return 0 end
-  local room = limit.quota - units
-  if room >= limit.present then
-    return limit.interval * (1 - (room - limit.present) / limit.before) - limit.elapsed
-  end
-  return limit.interval - limit.elapsed + limit.interval * (1 - room / limit.present)
+  if limit.used + units <= limit.full then return 0 end
+  local interval, present, before, room = limit.interval, limit.present, limit.before, limit.quota - units
+  if room >= present then return interval * (before - room + present) / before - limit.elapsed end
+  return interval - limit.elapsed + interval * (present - room) / present
 end
 
 local function report_counter(limit)
-  local remaining = math.max(0, limit.quota - limit.used)
+  local remaining = math.max(0, math.floor(limit.quota - limit.used + 0.5))
   local target = math.min(limit.quota, (math.floor(remaining / 1e6) + 1) * 1e6)
   local wait = limit.fits and 0 or counter_wait(limit, limit.take)
   return remaining, whole_wait(counter_wait(limit, target)), whole_wait(wait), 0
