@@ -91,7 +91,7 @@ function tenantConfig(id: string, fields: TenantFields, defaultTier: string): Te
 }
 
 /** Names of profile fields in the file and in the program. */
-const PROFILE_FIELDS = [
+export const PROFILE_FIELDS = [
   ['rate', 'ratePerSecond'],
   ['burst', 'burst'],
   ['jobRate', 'jobRatePerSecond'],
@@ -102,7 +102,8 @@ const PROFILE_FIELDS = [
   ['concurrency', 'concurrency'],
 ] as const satisfies readonly (readonly [keyof StatedProfile, keyof Profile])[];
 
-function profileOverride(stated: StatedProfile): ProfileOverride {
+/** What a layer states of a profile, in the program's words. */
+export function profileOverride(stated: StatedProfile): ProfileOverride {
   const override: { -readonly [Field in (typeof PROFILE_FIELDS)[number][1]]?: number } = {};
   for (const [written, field] of PROFILE_FIELDS) {
     const value = stated[written];
@@ -111,7 +112,8 @@ function profileOverride(stated: StatedProfile): ProfileOverride {
   return override;
 }
 
-function modesByType(types: TenantFields['types']): ReadonlyMap<string, Mode> {
+/** The modes that a tenant states for single types. */
+export function modesByType(types: TenantFields['types']): ReadonlyMap<string, Mode> {
   return new Map([...(types ?? [])].flatMap(([type, { mode }]) => (mode === undefined ? [] : [[type, mode]])));
 }
 

@@ -98,11 +98,9 @@ function checkSpacing({ types, tiers, tenants }: ConfigFields, problems: Problem
   for (const [name, type] of types) {
     if (![['min'], ['request', 'min']].every((bound) => problems.sound(['types', name, 'cost', ...bound]))) continue;
     const cost = leastCost(costRule(type.cost));
-    const most = cost * 1e6;
     const check = (rate: number | undefined, path: Path) => {
-      if (rate === undefined || rate === Infinity || rate <= most || !problems.sound(path)) return;
-      const message = `${formatQuantity('rate', rate)} leaves less than 1 µs between jobs of type ${name}, which cost ${cost} or more; expected at most ${formatQuantity('rate', most)}, or unlimited`;
-      problems.add(path, message);
+      const fault = rate === undefined ? undefined : spacingFault(rate, name, cost);
+      if (fault !== undefined && problems.sound(path)) problems.add(path, fault);
     };
     check(type.capacity.rate, ['types', name, 'capacity', 'rate']);
     for (const [tier, { rate }] of tiers) check(rate, ['tiers', tier, 'rate']);
@@ -112,6 +110,13 @@ function checkSpacing({ types, tiers, tenants }: ConfigFields, problems: Problem
       else check(own, ['tenants', id, 'types', name, 'rate']);
     }
   }
+}
+
+/** Why jobs of a type that cost `cost` or more cannot leave at a rate; `undefined` when they can. */
+export function spacingFault(rate: number, type: string, cost: number): string | undefined {
+  const most = cost * 1e6;
+  if (rate === Infinity || rate <= most) return undefined;
+  return `${formatQuantity('rate', rate)} leaves less than 1 µs between jobs of type ${type}, which cost ${cost} or more; expected at most ${formatQuantity('rate', most)}, or unlimited`;
 }
 
 /** A key proves one tenant, a gateway, or an admin. */

@@ -82,3 +82,17 @@ export function limitKeys(limits: readonly LimitSubject[], isCluster: boolean): 
 function digestOf(subject: string): string {
   return hash('sha256', subject, 'base64url').slice(0, DIGEST_LENGTH);
 }
+
+/**
+ * What administrators changed at run time, each tenant, tier and type in a hash of its own. All of it shares a slot: one
+ * script changes it and counts the changes. It never expires.
+ */
+const OVERRIDES = 'hg:{overrides}';
+
+/** KEYS of a change: the count of changes, the names of all subjects that have overrides, and the subject's own hash. */
+export function overrideKeys(subject: string): [revision: string, subjects: string, subject: string] {
+  return [`${OVERRIDES}:revision`, `${OVERRIDES}:subjects`, `${OVERRIDES}:of:${subject}`];
+}
+
+/** Where every process is told of a change. */
+export const OVERRIDES_CHANNEL = `${OVERRIDES}:changed`;
