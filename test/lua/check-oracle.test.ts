@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Limit, quotaOf } from '../../src/model/limit.js';
-import { BEGIN_US, bucket, counter, LimitDesk, log, type Taken } from './limit-desk.js';
+import { BEGIN_US, bucket, counter, type LimitCall, LimitDesk, log, type Taken } from './limit-desk.js';
 import { type LimitOracle, oracleOf } from './limit-oracles.js';
 import { redisForTests } from './redis-for-tests.js';
 
@@ -43,16 +43,21 @@ function anyMoment(min: number, max: number): fc.Arbitrary<number> {
   return fc.integer({ min: min / 250, max: max / 250 }).map((quarters) => quarters * 250);
 }
 
+interface Sample {
+  /** Its name on the desk. */
+  readonly subject: string;
+  readonly limit: Limit;
+  readonly oracle: LimitOracle;
+}
+
 /** A script's limits beside their oracles. */
 class Pair {
   readonly desk = new LimitDesk(server.redis);
-  readonly #limits: readonly Limit[];
-  readonly #oracles: readonly LimitOracle[];
-  readonly #taken: { readonly cost: number; readonly oracles: readonly number[]; readonly report: Taken }[] = [];
+  readonly #samples: readonly Sample[];
+  readonly #taken: { readonly cost: number; readonly samples: readonly Sample[]; readonly report: Taken }[] = [];
 
   constructor(limits: readonly Limit[]) {
-    this.#limits = limits;
-    this.#oracles = limits.map(oracleOf);
+    this.#samples = limits.map((limit, i) => ({ subject: `limit ${i}`, limit, oracle: oracleOf(limit) }));
   }
 
   async run(step: Step): Promise<void> {
@@ -66,33 +71,29 @@ class Pair {
       case 'refund':
         return this.#refund(step.nth);
       default:
-        return this.#call(step.cost, step.second, step.kind === 'peek');
+        return this.#call(this.#samples.slice(0, step.second ? 2 : 1), step.cost, step.kind === 'peek');
     }
   }
 
-  /** On the first limit, or on both. */
-  async #call(cost: number, both: boolean, peek: boolean): Promise<void> {
-    const used = [...this.#limits.keys()].slice(0, both ? 2 : 1);
-    if (used.some((i) => cost > quotaOf(this.#limits[i] as Limit))) return;
+  async #call(samples: readonly Sample[], cost: number, peek: boolean): Promise<void> {
+    if (samples.some(({ limit }) => cost > quotaOf(limit))) return;
     const us = this.desk.nowUs;
-    const oracles = used.map((i) => this.#oracles[i] as LimitOracle);
-    const limits = Object.fromEntries(used.map((i) => [String(i), this.#limits[i] as Limit]));
+    const limits = Object.fromEntries(samples.map(({ subject, limit }) => [subject, limit]));
     const report = await this.desk.ask({ limits, cost, peek });
-    expect(report.conforming).toBe(oracles.every((oracle) => oracle.remaining(us) >= cost - LAST_DIGITS));
-    if (!peek) for (const oracle of oracles) report.conforming ? oracle.charge(us, cost) : oracle.settle(us);
-    report.limits.forEach(({ reading }, i) => {
-      expect(reading.remaining).toBeCloseTo(oracles[i]?.remaining(us) ?? 0, 5);
-    });
+    expect(report.conforming).toBe(samples.every(({ oracle }) => oracle.remaining(us) >= cost - LAST_DIGITS));
+    if (!peek) for (const { oracle } of samples) report.conforming ? oracle.charge(us, cost) : oracle.settle(us);
+    for (const [i, { oracle }] of samples.entries()) {
+      expect(report.limits[i]?.reading.remaining).toBeCloseTo(oracle.remaining(us), 5);
+    }
     // A peek does not bring to now what a clock that stepped back has left ahead, so its wait rests on a call that does.
     if (peek) return;
-    if (!report.conforming) await this.#waitIsTrue(limits, cost, report);
-    else this.#taken.push({ cost, oracles: used, report });
+    if (!report.conforming) await this.#waitIsTrue({ limits, cost, peek: true }, report);
+    else this.#taken.push({ cost, samples, report });
   }
 
   /** Two microseconds earlier the call is refused; then it passes. */
-  async #waitIsTrue(limits: Readonly<Record<string, Limit>>, cost: number, { limits: reports }: Taken): Promise<void> {
+  async #waitIsTrue(call: LimitCall, { limits: reports }: Taken): Promise<void> {
     const waitUs = Math.max(...reports.map((limit) => limit.waitUs));
-    const call = { limits, cost, peek: true };
     if (waitUs < 2) return;
     const later = [waitUs - 2, waitUs].map((us) => this.desk.decide([call], this.desk.nowUs + us));
     const [early, onTime] = await Promise.all(later);
@@ -103,12 +104,11 @@ class Pair {
   async #refund(nth: number): Promise<void> {
     const [taken] = this.#taken.splice(nth, 1);
     if (!taken) return;
-    const { report, cost, oracles } = taken;
+    const { report, cost, samples } = taken;
     await this.desk.refund(report);
-    oracles.forEach((index, i) => {
-      const heldUs = (report.limits[i]?.heldNs ?? 0) / 1000;
-      this.#oracles[index]?.refund(this.desk.nowUs, cost, report.atUs, heldUs);
-    });
+    for (const [i, { oracle }] of samples.entries()) {
+      oracle.refund(this.desk.nowUs, cost, report.atUs, (report.limits[i]?.heldNs ?? 0) / 1000);
+    }
   }
 }
 

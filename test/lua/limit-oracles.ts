@@ -11,8 +11,6 @@ export interface LimitOracle {
   settle(us: number): void;
   charge(us: number, cost: number): void;
   refund(us: number, cost: number, takenAtUs: number, heldUs: number): void;
-  /** Of a bucket: microseconds until it is whole. */
-  heldUs(us: number): number;
 }
 
 export function oracleOf(limit: Limit): LimitOracle {
@@ -66,10 +64,6 @@ class BucketOracle implements LimitOracle {
     this.#level -= Math.min(cost, left, this.#level);
     if (this.#level < 1e-9) this.#atUs = Number.NEGATIVE_INFINITY;
   }
-
-  heldUs(us: number): number {
-    return (this.#levelAt(us) / this.#limit.ratePerSecond) * 1e6;
-  }
 }
 
 const millionths = (units: number): number => Math.round(units * 1e6);
@@ -110,10 +104,6 @@ class LogOracle implements LimitOracle {
   refund(_: number, cost: number, takenAtUs: number): void {
     const found = this.#calls.find(({ atUs, units }) => atUs === takenAtUs && units === millionths(cost));
     this.#calls = this.#calls.filter((call) => call !== found);
-  }
-
-  heldUs(): number {
-    return 0;
   }
 }
 
@@ -162,9 +152,5 @@ class CounterOracle implements LimitOracle {
     this.charge(us, 0);
     const count = this.#counts.get(window) ?? 0;
     this.#counts.set(window, Math.max(0, count - millionths(cost)));
-  }
-
-  heldUs(): number {
-    return 0;
   }
 }
