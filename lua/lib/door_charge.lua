@@ -7,16 +7,16 @@
 ]]
 --- @include "lib/bucket"
 
--- By how much a sum of odd intervals may miss: a thousandth of a unit, at least what a double rounds off, at most 100 µs.
--- What it lets through is owed by the next job, so it does not add up.
-local function rounding(cost, T)
-  return math.max(0.05, math.min(1e-3 * math.min(1, cost) * T, 100))
+-- By how much a sum of odd intervals may miss, µs: what a double rounds off for each unit of a full bucket, never more than a
+-- thousandth of a unit. What it lets through is owed by the next job, so it does not add up.
+local function rounding(T, burst, cost)
+  return math.max(0.05, math.min(0.005 * burst, 1e-3 * math.min(1, cost) * T))
 end
 
 local function wait_to_conform(tat, T, burst, cost)
   if T <= 0 then return 0 end
   local wait = math.max(tat, now) - now + (cost - burst) * T
-  return wait <= rounding(cost, T) and 0 or wait
+  return wait <= rounding(T, burst, cost) and 0 or wait
 end
 
 -- µs until a job of `cost` conforms, if nobody else takes anything; 0: it does.

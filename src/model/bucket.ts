@@ -68,15 +68,15 @@ export function untilConformingUs(state: BucketState, pace: Pace, cost: number, 
 function waitToConformUs(tatUs: number, emissionUs: number, burst: number, cost: number, nowUs: number): number {
   if (emissionUs === 0) return 0;
   const waitUs = Math.max(tatUs, nowUs) - nowUs + (cost - burst) * emissionUs;
-  return waitUs <= roundingUs(cost, emissionUs) ? 0 : waitUs;
+  return waitUs <= roundingUs(emissionUs, burst, cost) ? 0 : waitUs;
 }
 
 /**
- * By how much a sum of odd intervals may miss: a thousandth of a unit, at least what a double rounds off, at most 100 µs.
- * What it lets through is owed by the next job, so it does not add up.
+ * By how much a sum of odd intervals may miss: what a double rounds off for each unit of a full bucket, never more than a
+ * thousandth of a unit. What it lets through is owed by the next job, so it does not add up.
  */
-function roundingUs(cost: number, emissionUs: number): number {
-  return Math.max(0.05, Math.min(1e-3 * Math.min(1, cost) * emissionUs, 100));
+function roundingUs(emissionUs: number, burst: number, cost: number): number {
+  return Math.max(0.05, Math.min(0.005 * burst, 1e-3 * Math.min(1, cost) * emissionUs));
 }
 
 /** A job of `cost` is stored in a policed bucket at `nowUs`, and pays at once. */
