@@ -78,6 +78,30 @@ describe('the differential test notices', () => {
       [["if call('HEXISTS', job, 'hg:x') == 0 then return wait_again", 'do return wait_again']],
     ],
     ['a repeated dispatch that is another one', [['if again then return again end', '']]],
+    ['a paid job that is charged again when it starts', [['  if not paid then\n', '  do\n']]],
+    ['one unit too many at a policed door', [['(cost - burst) * T', '(cost - burst - 1) * T']]],
+    ['a refusal that is charged', [['closed = nonconformity(job)', 'closed = nonconformity(job) or charge(b, 0.5)']]],
+    [
+      'a paid job that pays anew when it is given back',
+      [
+        [
+          '  local priority = tonumber(f[1]) or 5',
+          "  call('HDEL', job, 'hg:p') f[3] = nil local priority = tonumber(f[1]) or 5",
+        ],
+      ],
+    ],
+    ['a cancelled job that gets nothing back', [['uncharge(b, cost, tonumber(f[3]), tonumber(f[4]))', '']]],
+    [
+      'a charge that has leaked and is given back',
+      [['cost * b.T, charged_tat - now, b.tat - now', 'cost * b.T, b.tat - now']],
+    ],
+    ['a rate gate for what is paid', [['if b.paid == 0 then return', 'do return']]],
+    ['no rate gate for what waits with the paid', [['if b.paid < waiting then', 'if false then']]],
+    [
+      'a paid job that counts as unpaid when it falls due',
+      [['tonumber(job[2]) or 1, job[3])', 'tonumber(job[2]) or 1)']],
+    ],
+    ["a promise that forgets what the paid take of the type's rate", [['cost + b.paid_cost, jobs', 'cost, jobs']]],
     ['a job taken back that its old worker settles', [["call('HDEL', job, 'pb')", '']]],
     [
       'a clock that stands still after it stepped back',
