@@ -43,6 +43,12 @@ export class LeaseDesk {
     this.#options = options;
   }
 
+  /** Units in hand, of all buckets. */
+  get held(): number {
+    const nowUs = this.#options.now();
+    return [...this.#holding].reduce((units, bucket) => units + Math.max(0, bucket.held.count(nowUs)), 0);
+  }
+
   isAsking(bucket: LeasedBucket): boolean {
     return this.#flights.has(bucket);
   }

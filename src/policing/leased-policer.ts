@@ -74,6 +74,11 @@ export class LeasedPolicer implements Policer {
     return this.#buckets.size;
   }
 
+  /** Units taken in advance and not used yet: what this process can let pass beside what Redis counts now. */
+  get held(): number {
+    return this.#desk.held;
+  }
+
   check({ limits, cost, peek }: Check): PolicerVerdict | Promise<PolicerVerdict> {
     if (this.#isClosed) throw new Error('this policer is closed');
     const dear = tooDear(limits, cost);

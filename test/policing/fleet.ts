@@ -55,8 +55,20 @@ export class Fleet {
     return new LeasedPolicer(this.#redis, { ...this.#options, ...options });
   }
 
+  /** Units that the members hold in advance. */
+  get held(): number {
+    return this.members.reduce((units, { held }) => units + held, 0);
+  }
+
   advance(us: number): void {
     this.#passedUs += us;
+  }
+
+  /** Until what was asked of Redis so far, be it ahead of need, is answered and taken in. */
+  async settle(): Promise<void> {
+    await new Promise(setImmediate);
+    await this.#redis.ping();
+    await new Promise(setImmediate);
   }
 
   /** One call to a process. */

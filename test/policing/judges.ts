@@ -34,6 +34,16 @@ export function excessOfBucket(ratePerSecond: number, burst: number, passed: rea
   return worst;
 }
 
+/** The same for the windows that begin at one instant; `passed` since then. */
+export function excessSince(beginUs: number, ratePerSecond: number, burst: number, passed: readonly Passed[]): number {
+  let [sum, worst] = [0, -burst];
+  for (const { atUs, cost } of passed) {
+    sum += cost;
+    worst = Math.max(worst, sum - burst - (ratePerSecond * (atUs - beginUs)) / 1e6);
+  }
+  return worst;
+}
+
 /** In no window of `windowUs`, one end of it open, more than `quota`. */
 export function excessOfWindows(quota: number, windowUs: number, passed: readonly Passed[]): number {
   let worst = Number.NEGATIVE_INFINITY;

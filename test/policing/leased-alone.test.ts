@@ -17,12 +17,6 @@ async function requests(): Promise<number> {
   return Number(/cmdstat_fcall:calls=(\d+)/.exec(stats)?.[1] ?? 0);
 }
 
-/** Until what was asked of Redis so far, be it ahead of need, is answered. */
-async function settled(): Promise<void> {
-  await new Promise(setImmediate);
-  await server.redis.ping();
-}
-
 /** Calls, pauses, and moments at which the process returns what it does not need. */
 const anySteps = fc.array(
   fc.oneof(
@@ -52,7 +46,7 @@ describe('a process alone', () => {
           for (const step of steps) {
             if ('pauseMs' in step) {
               // What is on its way arrives first: no answer of Redis takes seconds.
-              await settled();
+              await fleet.settle();
               fleet.advance(step.pauseMs * 1000);
             } else if ('tend' in step) await member.tend();
             else {
@@ -100,7 +94,7 @@ describe('a process alone', () => {
       const verdict = member.check({ limits: [fleet.applied], cost: 1, peek: false });
       if (verdict instanceof Promise) waited += 1;
       await verdict;
-      await settled();
+      await fleet.settle();
     }
     expect(waited).toBe(0);
     expect((await requests()) - before).toBeLessThan(60);
