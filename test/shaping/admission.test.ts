@@ -61,6 +61,9 @@ describe('a refusal', () => {
       verdict: rejected({ reason: 'deadline_unreachable', waitUs: 2500 }),
       told: { reason: 'deadline_unreachable', earliestStartAtMs: NOW + 3 },
     },
+    { verdict: rejected({ reason: 'rate_limited', retryUs: 1001 }), told: { reason: 'rate_limited', retryAfterMs: 2 } },
+    { verdict: rejected({ reason: 'rate_limited' }), told: { reason: 'rate_limited', retryAfterMs: null } },
+    { verdict: rejected({ reason: 'cost_exceeds_max', limit: '2.5' }), told: { reason: 'cost_exceeds_max', max: 2.5 } },
     { verdict: rejected({ reason: 'deadline_past' }), told: { reason: 'deadline_past' } },
     { verdict: rejected({ reason: 'idempotency_mismatch' }), told: { reason: 'idempotency_mismatch' } },
   ])('says what its caller can go by: $told', ({ verdict, told }) => {

@@ -70,6 +70,23 @@ describe('admit', () => {
     ]);
   });
 
+  test('charges a policed bucket: now, or when it conforms, or never', async () => {
+    type.profiles.set('a', { mode: 'police', ratePerSecond: 0.01, burst: 2 });
+    const jobs = [1, 3, 1, 1].map((cost) => type.newJob({ cost }));
+    const { admissions } = await type.shaping.admit(type.name, 'a', jobs);
+    expect(admissions).toMatchObject([
+      { verdict: 'admitted', promise: { position: 1, waitMs: 0, basis: 'rate' } },
+      { verdict: 'rejected', reason: 'cost_exceeds_max', max: 2 },
+      { verdict: 'admitted', promise: { position: 2, waitMs: 0, basis: 'rate' } },
+      { verdict: 'rejected', reason: 'rate_limited', retryAfterMs: 100_000 },
+    ]);
+    await type.shaping.admit(type.name, 'a', [jobs[0] ?? type.newJob()]);
+    const held = [await type.take(), await type.take()];
+    expect(held.map(({ id }) => id)).toEqual([jobs[0]?.id, jobs[2]?.id]);
+    await type.shaping.cancel('a', jobs[2]?.id ?? '');
+    expect((await type.shaping.bucket(type.name, 'a')).level).toBeCloseTo(2, 1);
+  });
+
   test('answers a repeated job as it stands now', async () => {
     const job = type.newJob({ idempotencyKey: 'k' });
     await type.shaping.admit(type.name, 'a', [job]);
