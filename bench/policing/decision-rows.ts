@@ -1,0 +1,112 @@
+import type { Decisions, DecisionsOptions } from './decisions.js';
+import { inChild } from './in-child.js';
+import { middle, ratio, shown, table } from './markdown.js';
+
+/** How calls come: from many keys or from one, within the limit or above it. */
+export const LOADS = {
+  many: { keys: 1000, quota: 'wide' },
+  one: { keys: 1, quota: 'wide' },
+  refused: { keys: 1000, quota: 'tight' },
+} as const;
+export type Load = keyof typeof LOADS;
+
+interface Row {
+  readonly ours: boolean;
+  readonly decisions: number;
+}
+
+/** What is asked over Redis, and how often it is asked. */
+const OVER_REDIS: Readonly<Record<string, Row>> = {
+  'token-bucket': { ours: true, decisions: 40_000 },
+  'sliding-window-counter': { ours: true, decisions: 40_000 },
+  'rate-limiter-flexible, Redis': { ours: false, decisions: 40_000 },
+  'rate-limiter-flexible, Redis, auto-pipelining': { ours: false, decisions: 40_000 },
+  'rate-limit-redis': { ours: false, decisions: 40_000 },
+  'rate-limit-redis, auto-pipelining': { ours: false, decisions: 40_000 },
+  '@fastify/rate-limit, Redis': { ours: false, decisions: 40_000 },
+  '@fastify/rate-limit, Redis, auto-pipelining': { ours: false, decisions: 40_000 },
+};
+
+const IN_MEMORY: Readonly<Record<string, Row>> = {
+  local: { ours: true, decisions: 500_000 },
+  'local, its policer alone': { ours: true, decisions: 500_000 },
+  leased: { ours: true, decisions: 500_000 },
+  'leased, its policer alone': { ours: true, decisions: 500_000 },
+  'rate-limiter-flexible, memory': { ours: false, decisions: 500_000 },
+  'express-rate-limit, memory': { ours: false, decisions: 500_000 },
+  '@fastify/rate-limit, memory': { ours: false, decisions: 500_000 },
+};
+
+/** Of a thousand keys nobody is asked for often enough for a lease to pay: each of its calls may ask Redis. */
+const LEASED_OF_MANY = 20_000;
+
+export const GROUPS = { redis: OVER_REDIS, memory: IN_MEMORY } as const;
+export type Group = keyof typeof GROUPS;
+
+type Results = Map<string, Decisions[]>;
+
+/** The decisions of all that are compared, run by run. */
+export class DecisionRows {
+  readonly #results: Results = new Map();
+  readonly #socketPath: string;
+
+  constructor(socketPath: string) {
+    this.#socketPath = socketPath;
+  }
+
+  /** Measures everything once, one after another. */
+  async run(): Promise<void> {
+    for (const load of Object.keys(LOADS) as Load[]) {
+      for (const group of Object.keys(GROUPS) as Group[]) {
+        for (const contender of Object.keys(GROUPS[group])) await this.#measure(group, load, contender);
+      }
+    }
+  }
+
+  /** A table of one group: what a run's median is. */
+  table(group: Group): string {
+    const rows = Object.keys(GROUPS[group]).map((contender) => {
+      const [many, one, refused] = [
+        this.of(contender, 'many'),
+        this.of(contender, 'one'),
+        this.of(contender, 'refused'),
+      ];
+      const show = (results: readonly Decisions[], read: (result: Decisions) => number) => shown(middle(results, read));
+      return [
+        contender,
+        show(many, ({ perSecond }) => perSecond),
+        `${show(many, ({ p50Us }) => p50Us)}, ${show(many, ({ p99Us }) => p99Us)}`,
+        ...(group === 'redis' ? [show(many, ({ redisUs }) => redisUs)] : []),
+        show(many, ({ nodeUs }) => nodeUs),
+        show(one, ({ perSecond }) => perSecond),
+        `${show(one, ({ p50Us }) => p50Us)}, ${show(one, ({ p99Us }) => p99Us)}`,
+        show(refused, ({ perSecond }) => perSecond),
+      ];
+    });
+    const heads = ['decisions/s, 1,000 keys', 'p50, p99 (µs)', ...(group === 'redis' ? ['Redis µs'] : []), 'Node µs'];
+    return table(['', ...heads, 'decisions/s, one key', 'p50, p99 (µs)', 'decisions/s, refused'], ...rows);
+  }
+
+  /** `ours` over the fastest of the others in its group, and which that is. */
+  overFastest(ours: string, group: Group, load: Load): readonly [ratio: number, fastest: string] {
+    const others = Object.keys(GROUPS[group]).filter((contender) => !GROUPS[group][contender]?.ours);
+    const speed = (contender: string) => middle(this.of(contender, load), ({ perSecond }) => perSecond);
+    const fastest = others.reduce((best, other) => (speed(other) > speed(best) ? other : best));
+    return [ratio(this.of(ours, load), this.of(fastest, load), ({ perSecond }) => perSecond), fastest];
+  }
+
+  /** All measurements of one contender, run by run. */
+  of(contender: string, load: Load): readonly Decisions[] {
+    return this.#results.get(`${load} ${contender}`) ?? [];
+  }
+
+  async #measure(group: Group, load: Load, contender: string): Promise<void> {
+    const isShort = load !== 'one' && contender.startsWith('leased');
+    const decisions = isShort ? LEASED_OF_MANY : (GROUPS[group][contender]?.decisions ?? 0);
+    const callers = { callers: 64, timedCallers: group === 'memory' && !isShort ? 1 : 64 };
+    const options: DecisionsOptions = { contender, ...LOADS[load], ...callers, decisions };
+    const results = this.#results.get(`${load} ${contender}`) ?? [];
+    results.push(await inChild<Decisions>('decisions', this.#socketPath, options));
+    this.#results.set(`${load} ${contender}`, results);
+  }
+}

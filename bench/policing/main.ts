@@ -1,0 +1,129 @@
+import { startRedis } from '../../test/support/redis-server.js';
+import { DecisionRows } from './decision-rows.js';
+import type { Decisions, DecisionsOptions } from './decisions.js';
+import { inChild } from './in-child.js';
+import type { LeaseMember } from './lease-member.js';
+import { benchLeaseShare } from './lease-share.js';
+import { middle, ratio, shown, table } from './markdown.js';
+import type { Memory } from './memory.js';
+import { SERVERS } from './servers.js';
+import { benchServer, type Load, wrkProgram } from './wrk.js';
+
+/** Runs every measurement of policing side by side on one Redis and prints the tables of `bench/README.md`; `[RUNS]`, 3. */
+const RUNS = Number(process.argv[2] ?? 3);
+const WRK_SECONDS = 6;
+const LEASE_SECONDS = 30;
+
+/** Contenders whose keys are weighed, and calls of each key. */
+const WEIGHED = [
+  ['token-bucket', 10_000, 1],
+  ['sliding-window-counter', 10_000, 1],
+  ['sliding-window-log', 1000, 60],
+  ['leased', 10_000, 1],
+  ['rate-limiter-flexible, Redis', 10_000, 1],
+  ['rate-limit-redis', 10_000, 1],
+  ['@fastify/rate-limit, Redis', 10_000, 1],
+  ['MULTI/EXEC', 10_000, 1],
+] as const;
+
+/** Round trips against one script: by a single caller, by many on many keys, and by many on one. */
+const ROUND_TRIPS = [
+  { callers: 1, keys: 1000, decisions: 4000 },
+  { callers: 64, keys: 1000, decisions: 10_000 },
+  { callers: 64, keys: 1, decisions: 1000 },
+] as const;
+
+const server = await startRedis();
+const { socketPath } = server;
+
+function roundTrip(contender: string, load: (typeof ROUND_TRIPS)[number]): Promise<Decisions> {
+  const options: DecisionsOptions = { contender, quota: 'wide', ...load, timedCallers: load.callers };
+  return inChild('decisions', socketPath, options);
+}
+
+try {
+  const wrk = await wrkProgram();
+  const loads = new Map<string, Load[]>(Object.keys(SERVERS).map((name) => [name, []]));
+  const rows = new DecisionRows(socketPath);
+  const trips = ROUND_TRIPS.map((load) => ({ load, script: [] as Decisions[], transaction: [] as Decisions[] }));
+  for (let i = 0; i < RUNS; i += 1) {
+    for (const [name, results] of loads) {
+      process.stderr.write(`wrk, ${name}\n`);
+      results.push(await benchServer(wrk, { server: name, socketPath, seconds: WRK_SECONDS }));
+    }
+    for (const { load, script, transaction } of trips) {
+      script.push(await roundTrip('token-bucket', load));
+      transaction.push(await roundTrip('MULTI/EXEC', load));
+    }
+    await rows.run();
+  }
+  const weights: [string, Memory][] = [];
+  for (const [contender, keys, callsPerKey] of WEIGHED) {
+    weights.push([contender, await inChild<Memory>('memory', socketPath, { contender, keys, callsPerKey })]);
+  }
+  const share = await benchLeaseShare(LEASE_SECONDS, (options) =>
+    inChild<LeaseMember>('lease-member', socketPath, options),
+  );
+
+  const over = (ours: string, group: 'redis' | 'memory', load: 'many' | 'one'): string => {
+    const [value, fastest] = rows.overFastest(ours, group, load);
+    return `${value.toFixed(2)} (${fastest})`;
+  };
+  const headlines = table(
+    ['measured', '1,000 keys', 'one key'],
+    ...(
+      [
+        ['token-bucket', 'redis'],
+        ['local', 'memory'],
+        ['local, its policer alone', 'memory'],
+        ['leased', 'memory'],
+        ['leased, its policer alone', 'memory'],
+      ] as const
+    ).map(([ours, group]) => [
+      `decisions/s, ${ours} ÷ the fastest peer ${group === 'redis' ? 'over Redis' : 'in memory'}`,
+      over(ours, group, 'many'),
+      over(ours, group, 'one'),
+    ]),
+  );
+  const baseOf = (name: string): readonly Load[] => loads.get(name.split(',')[0] ?? '') ?? [];
+  const endToEnd = table(
+    ['GET /, 64 connections', 'requests/s', '÷ no limiter', 'p50, p99 (ms)'],
+    ...[...loads].map(([name, results]) => [
+      name.includes(',') ? name : `${name}, no limiter`,
+      shown(middle(results, ({ requestsPerSecond }) => requestsPerSecond)),
+      ratio(results, baseOf(name), ({ requestsPerSecond }) => requestsPerSecond).toFixed(2),
+      `${shown(middle(results, ({ p50Ms }) => p50Ms))}, ${shown(middle(results, ({ p99Ms }) => p99Ms))}`,
+    ]),
+  );
+  const roundTrips = table(
+    ['callers, keys', 'MULTI/EXEC: decisions/s', 'p50, p99 (µs)', 'one script: decisions/s', 'p50, p99 (µs)', 'ratio'],
+    ...trips.map(({ load, script, transaction }) => [
+      `${load.callers}, ${load.keys.toLocaleString('en')}`,
+      ...[transaction, script].flatMap((results) => [
+        shown(middle(results, ({ perSecond }) => perSecond)),
+        `${shown(middle(results, ({ p50Us }) => p50Us))}, ${shown(middle(results, ({ p99Us }) => p99Us))}`,
+      ]),
+      ratio(script, transaction, ({ perSecond }) => perSecond).toFixed(1),
+    ]),
+  );
+  const memory = table(
+    ['bytes per key', 'MEMORY USAGE', 'growth of used_memory'],
+    ...weights.map(([name, { usageBytes, grownBytes }]) => [
+      name === 'sliding-window-log' ? `${name}, 60 calls` : name,
+      shown(usageBytes),
+      shown(grownBytes),
+    ]),
+  );
+  const leased = table(
+    [`four processes, one \`leased\` limit of 200/s, burst 200, ${LEASE_SECONDS} s`, 'value'],
+    ['calls offered, of which one process has 90 %', share.offered.toLocaleString('en')],
+    ['passed', share.passed.toLocaleString('en')],
+    ['a single bucket: burst + rate · t', share.law.toFixed(0)],
+    ['units by which the worst of all windows exceeds that', share.worstExcess.toFixed(1)],
+    ['passed in the busy process ÷ rate · t', share.busyShare.toFixed(3)],
+  );
+  const tables = [headlines, rows.table('redis'), rows.table('memory'), roundTrips, endToEnd, memory, leased];
+  process.stdout.write(`${tables.join('\n\n')}\n`);
+} finally {
+  await server.stop();
+}
