@@ -1,10 +1,14 @@
 import { hostname } from 'node:os';
 import { environment } from '../src/config/environment.js';
+import { LiveConfig } from '../src/config/live-config.js';
 import { loadConfig } from '../src/config/load-config.js';
 import type { WorkerOrder } from '../src/config/worker-order.js';
 import { closeConnection, openConnection, Subscriber } from '../src/redis/connection.js';
 import { reachRedis } from '../src/redis/reach-redis.js';
-import { configSettings } from '../src/shaping/config-settings.js';
+import { applyCapacities } from '../src/shaping/apply-changes.js';
+import { LiveSettings } from '../src/shaping/live-settings.js';
+import { OverrideFollower } from '../src/shaping/override-follower.js';
+import { OverrideStore } from '../src/shaping/override-store.js';
 import { createLogger } from '../src/telemetry/logger.js';
 import { loadTypes } from './load-types.js';
 import { logRuns } from './log-runs.js';
@@ -38,15 +42,29 @@ async function main(): Promise<void> {
   };
   const commands = openConnection(redis.target, { name: 'worker', deadlineMs: DEADLINE_MS, onState });
   const messages = openConnection(redis.target, { name: 'worker-wake', deadlineMs: DEADLINE_MS });
-  const settings = configSettings(config);
+  const live = new LiveConfig(config);
+  const settings = new LiveSettings(live);
+  const subscriber = new Subscriber(messages);
+  const overrides = new OverrideFollower(new OverrideStore(commands), live, subscriber, {
+    onChange: (subjects) =>
+      applyCapacities(
+        { redis: commands, live, settings },
+        subjects.filter(({ name }) => types.some(({ config: type }) => type.name === name)),
+      ),
+    onError: (error) => log.error({ err: error }, 'a change could not be applied'),
+  });
+  overrides.start();
   const worker = `${hostname()}:${process.pid}`;
   const runners = types.map((type) =>
     makeRunner(type, commands, settings, { worker, lockMs: config.lockDurationMs, log }),
   );
-  const pool = new Pool(commands, new Subscriber(messages), runners, {
+  const pool = new Pool(commands, subscriber, runners, {
     lockMs: config.lockDurationMs,
     stalledIntervalMs: config.stalledIntervalMs,
     maxStalled: MAX_STALLED,
+    beforeWork: async () => {
+      await overrides.reload();
+    },
   });
   logRuns(pool, log);
   await pool.start();
@@ -57,6 +75,7 @@ async function main(): Promise<void> {
   await untilAskedToLeave(log.warn.bind(log));
   log.info({ running: pool.running }, 'worker takes nothing more');
   await pool.stop(config.shutdownGraceMs);
+  await overrides.stop();
   for (const { handler } of types) await handler.close?.();
   closeConnection(commands);
   closeConnection(messages);

@@ -16,6 +16,8 @@ export interface PoolOptions {
   readonly stalledIntervalMs: number;
   /** How often a job may stall before it fails. */
   readonly maxStalled: number;
+  /** Whatever has to be known before jobs are taken, now and whenever Redis comes back. */
+  readonly beforeWork?: () => Promise<void>;
 }
 
 interface PoolEvents {
@@ -41,6 +43,7 @@ export class Pool extends EventEmitter<PoolEvents> {
   readonly #subscriber: Subscriber;
   readonly #runners: readonly Runner[];
   readonly #agents: readonly Agent[];
+  readonly #beforeWork: (() => Promise<void>) | undefined;
   readonly #unsubscribe: (() => void)[] = [];
   readonly #onReady = (): void => void this.#begin();
 
@@ -49,6 +52,7 @@ export class Pool extends EventEmitter<PoolEvents> {
     this.#redis = redis;
     this.#subscriber = subscriber;
     this.#runners = runners;
+    this.#beforeWork = options.beforeWork;
     this.#agents = this.#makeAgents(options);
     for (const runner of runners) this.#forward(runner);
   }
@@ -80,6 +84,7 @@ export class Pool extends EventEmitter<PoolEvents> {
 
   async #begin(): Promise<void> {
     await loadLibrary(this.#redis, library).catch(() => undefined); // It is loaded when first needed otherwise.
+    await this.#beforeWork?.();
     for (const runner of this.#runners) {
       try {
         await runner.source.configure();

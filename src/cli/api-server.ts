@@ -1,22 +1,20 @@
 import type { AddressInfo } from 'node:net';
 import type { Config } from '../config/config.js';
+import { LiveConfig } from '../config/live-config.js';
 import { buildApp } from '../http/app.js';
 import { doorOf } from '../http/door.js';
 import { createKeyring, hashKey, type KeyEntry } from '../http/keyring.js';
 import type { ReadyReport } from '../http/ready-report.js';
 import { routeTable } from '../policing/route-table.js';
 import { closeConnection, openConnection, untilTried } from '../redis/connection.js';
-import { isPassing } from '../redis/outage.js';
 import type { ReachedRedis } from '../redis/reach-redis.js';
-import { loadLibrary } from '../redis/script.js';
-import { configSettings } from '../shaping/config-settings.js';
 import { newJobId } from '../shaping/job-id.js';
+import { LiveSettings } from '../shaping/live-settings.js';
 import { RedisShaping } from '../shaping/redis-shaping.js';
-import { library } from '../shaping/scripts.js';
-import { syncProfiles } from '../shaping/sync-profiles.js';
 import type { Logger } from '../telemetry/logger.js';
 import { openApiPolicing, outlivesRedis } from './api-policing.js';
 import { DEMO_TENANT, type FirstKeys } from './first-keys.js';
+import { followOverrides } from './live-overrides.js';
 
 /** How long Redis may take to answer a caller, in milliseconds. */
 const DEADLINE_MS = 2000;
@@ -29,7 +27,8 @@ export interface ApiServer {
 
 /** Puts the API together and lets it listen. Redis need not be there: until it is, the API says so. */
 export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRedis, log: Logger): Promise<ApiServer> {
-  const settings = configSettings(config);
+  const live = new LiveConfig(config);
+  const settings = new LiveSettings(live);
   const commands = openConnection(redis.target, {
     name: 'api',
     deadlineMs: DEADLINE_MS,
@@ -38,27 +37,16 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
       else log.warn({ detail }, 'redis is away; trying again');
     },
   });
-  const follow = async (): Promise<void> => {
-    try {
-      await loadLibrary(commands, library);
-      for (const type of settings.typeNames()) {
-        const changed = await syncProfiles(commands, settings, type);
-        if (changed > 0) log.info({ type, buckets: changed }, 'profiles changed: what waits was re-timed');
-      }
-    } catch (error) {
-      if (!isPassing(error)) log.error({ err: error }, 'profiles could not be applied to what waits');
-    }
-  };
-  commands.on('ready', () => void follow());
-
+  const overrides = followOverrides({ live, settings, commands, target: redis.target, log });
   const shaping = new RedisShaping(commands, settings);
   const policing = openApiPolicing(config, redis.target, log);
   warnOfLoneAddress(config, log);
   const app = buildApp({
     shaping,
-    door: doorOf(config),
+    door: doorOf(live.view),
     keyring: createKeyring(keyEntries(config, keys)),
     policed: { policing: policing.policing, policies: config.policies, routes: routeTable(config.routes) },
+    admin: overrides.admin,
     trustProxy: config.trustProxy,
     ready: () => readiness(shaping, config),
     log,
@@ -66,9 +54,11 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
   });
   // A Redis that is there answers from the first request on.
   await Promise.all([untilTried(commands, DEADLINE_MS), policing.tried()]);
+  await overrides.tried();
   const close = async (): Promise<void> => {
     await app.close();
     await policing.close();
+    await overrides.close();
     closeConnection(commands);
   };
   try {

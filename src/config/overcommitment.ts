@@ -3,13 +3,19 @@ import type { Config } from './config.js';
 import { mayUse } from './effective-profile.js';
 import { formatQuantity } from './quantity.js';
 
+/** A type whose tenants are promised more than it lets through, and a sentence that says so. */
+export interface Overcommitment {
+  readonly type: string;
+  readonly message: string;
+}
+
 /**
- * Types whose known tenants are promised more, together, than the type lets through: a sentence for each. That is allowed,
+ * Types whose known tenants are promised more, together, than the type lets through. That is allowed,
  * since seldom everybody is busy at once; but while they are, starts come later than by their rates.
  *
  * Tenants without a limit are promised a share and no rate, and those that nobody named are not counted.
  */
-export function overcommitments(config: Pick<Config, 'types' | 'tiers' | 'defaultTier' | 'tenants'>): string[] {
+export function overcommitments(config: Pick<Config, 'types' | 'tiers' | 'defaultTier' | 'tenants'>): Overcommitment[] {
   return [...config.types.values()].flatMap(({ name, capacity }) => {
     if (capacity.ratePerSecond === Infinity || capacity.ratePerSecond === 0) return [];
     const rates = [...config.tenants.keys()]
@@ -19,9 +25,8 @@ export function overcommitments(config: Pick<Config, 'types' | 'tiers' | 'defaul
     const sum = rates.reduce((total, rate) => total + rate, 0);
     if (sum <= capacity.ratePerSecond * (1 + Number.EPSILON * rates.length)) return [];
     const [promised, capped] = [sum, capacity.ratePerSecond].map((rate) => formatQuantity('rate', shortest(rate)));
-    return [
-      `the rates of ${rates.length} tenants for type ${name} add up to ${promised}, more than its capacity of ${capped}: while all of them are busy, their jobs start later than at their rates`,
-    ];
+    const message = `the rates of ${rates.length} tenants for type ${name} add up to ${promised}, more than its capacity of ${capped}: while all of them are busy, their jobs start later than at their rates`;
+    return [{ type: name, message }];
   });
 }
 

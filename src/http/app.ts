@@ -4,8 +4,10 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
 import type { Logger } from 'pino';
 import type { TrustProxy } from '../config/trust-proxy.js';
+import type { Administration } from '../shaping/administration.js';
 import type { Shaping } from '../shaping/shaping.js';
 import { acceptJsonBodies } from './accept-json-bodies.js';
+import { adminRoutes } from './admin-routes.js';
 import { answerClientError, answerExpectation } from './answer-client-error.js';
 import { answerErrors, replyError } from './answer-errors.js';
 import { compileBodyChecks } from './body-checks.js';
@@ -43,6 +45,8 @@ export interface AppParts {
   readonly newJobId: (type: string, tenant: string) => string;
   /** The policies; none unless stated. */
   readonly policed?: PolicedParts;
+  /** What administrators may change while everything runs; without it there are no such routes. */
+  readonly admin?: Administration;
   /** Whose word on a client's address is believed: nobody's unless stated. */
   readonly trustProxy?: TrustProxy;
   readonly limits?: Partial<HttpLimits>;
@@ -110,7 +114,7 @@ const KEYED_ROUTES = [
 
 function addRoutes(
   app: FastifyInstance,
-  { shaping, door, keyring, ready, newJobId, policed = NO_POLICIES }: AppParts,
+  { shaping, door, keyring, ready, newJobId, policed = NO_POLICIES, admin }: AppParts,
   sizes: Pick<RouteParts, 'random' | 'batchBytes' | 'jobBytes'>,
 ): void {
   const keeper = { door, newJobId, checks: compileBodyChecks(door) };
@@ -123,6 +127,7 @@ function addRoutes(
     const keyed = scope.withTypeProvider<TypeBoxTypeProvider>();
     keyed.addHook('onRequest', demandKey(keyring));
     for (const add of KEYED_ROUTES) add(keyed, routeParts);
+    if (admin !== undefined) adminRoutes(keyed, admin);
   });
 }
 

@@ -11,6 +11,12 @@ const TypeName = Type.String({ minLength: 1, description: 'the name of a job typ
 /** The query of routes that take no parameter. */
 export const NoQuery = Type.Object({}, { additionalProperties: false });
 
+/** The body of routes whose address says everything. */
+export const NoBody = Type.Object({}, { additionalProperties: false });
+
+/** The query of routes about all types or one. */
+export const TypeQuery = Type.Object({ type: Type.Optional(TypeName) }, { additionalProperties: false });
+
 /** The query of routes about one tenant. */
 export const TenantQuery = Type.Object({ tenant: Tenant }, { additionalProperties: false });
 

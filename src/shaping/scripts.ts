@@ -56,6 +56,8 @@ const VERBS = [
   'sweep',
   'retime',
   'pause',
+  'pauses',
+  'purge',
   'configure',
   'read',
   'page',
@@ -119,6 +121,13 @@ export const scripts = {
   }),
   retime: describeScript(library, 'retime', ['now', 'tenant', 'profile'], (reply) => asInteger(reply) === 1),
   pause: describeScript(library, 'pause', ['now', 'tenant', 'stopped'], asInteger),
+  pauses: describeScript(library, 'pauses', ['now', 'tenants...'], (reply) =>
+    asList(reply).map((paused) => asInteger(paused) === 1),
+  ),
+  purge: describeScript(library, 'purge', ['now', 'tenant', 'limit', 'keep_age', 'keep_count'], (reply) => {
+    const [cancelled, left] = asList(reply);
+    return { cancelled: asInteger(cancelled), left: asInteger(left) };
+  }),
   configure: describeScript(library, 'configure', ['now', 'format', 'T', 'burst', 'conc', 'slack'], (reply) =>
     reply === 'ok' ? { kind: 'ok' as const } : { kind: 'other-format' as const, format: asText(asList(reply)[1]) },
   ),

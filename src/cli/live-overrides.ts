@@ -1,0 +1,107 @@
+import type { Redis } from 'ioredis';
+import type { LiveConfig } from '../config/live-config.js';
+import { overcommitments } from '../config/overcommitment.js';
+import { formatPath } from '../config/problem.js';
+import { closeConnection, openConnection, type RedisTarget, Subscriber } from '../redis/connection.js';
+import { isPassing } from '../redis/outage.js';
+import { loadLibrary } from '../redis/script.js';
+import { type Administration, administration } from '../shaping/administration.js';
+import { applyChanges } from '../shaping/apply-changes.js';
+import { OverrideFollower } from '../shaping/override-follower.js';
+import { library as overrideLibrary } from '../shaping/override-scripts.js';
+import { OverrideStore } from '../shaping/override-store.js';
+import { library } from '../shaping/scripts.js';
+import type { Settings } from '../shaping/settings.js';
+import { syncProfiles } from '../shaping/sync-profiles.js';
+import type { Logger } from '../telemetry/logger.js';
+
+export interface OverrideParts {
+  readonly live: LiveConfig;
+  readonly settings: Settings;
+  /** For commands; the caller's to close. */
+  readonly commands: Redis;
+  /** For a connection of its own, which hears of changes. */
+  readonly target: RedisTarget;
+  readonly log: Logger;
+}
+
+/** The overrides of this process, followed from now on. */
+export interface LiveOverrides {
+  readonly admin: Administration;
+  /** Resolves once they were read for the first time, or could not be. To be called once Redis was tried. */
+  tried(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const DEADLINE_MS = 2000;
+const PLACES = { tenant: 'tenants', tier: 'tiers', type: 'types' } as const;
+
+/**
+ * Follows what administrators change, here and in other processes: the configuration of this process is kept in step, and
+ * what already waits is re-timed, now and whenever Redis comes back. Redis need not be there.
+ */
+export function followOverrides(parts: OverrideParts): LiveOverrides {
+  const { live, settings, commands, target, log } = parts;
+  const messages = openConnection(target, { name: 'api-messages', deadlineMs: DEADLINE_MS });
+  const store = new OverrideStore(commands);
+  const schedule = { redis: commands, live, settings };
+  const onError = (error: unknown) => log.error({ err: error }, 'a change could not be applied to what waits');
+  const follower = new OverrideFollower(store, live, new Subscriber(messages), {
+    onChange: async (subjects) => {
+      await applyChanges(schedule, subjects);
+    },
+    onError,
+  });
+  follower.start();
+
+  let firstRead: Promise<unknown> = Promise.resolve();
+  let isTold = false;
+  const refresh = async (): Promise<void> => {
+    try {
+      await Promise.all([library, overrideLibrary].map((each) => loadLibrary(commands, each)));
+      const isRead = await follower.reload({ silent: true });
+      if (isRead && !isTold) tell(live, log);
+      isTold ||= isRead;
+    } catch (error) {
+      if (!isPassing(error)) onError(error);
+    }
+  };
+  const catchUp = async (): Promise<void> => {
+    try {
+      for (const type of settings.typeNames()) {
+        const buckets = await syncProfiles(commands, settings, type);
+        if (buckets > 0) log.info({ type, buckets }, 'profiles changed: what waits was re-timed');
+      }
+    } catch (error) {
+      if (!isPassing(error)) onError(error);
+    }
+  };
+  commands.on('ready', () => {
+    firstRead = refresh();
+    void firstRead.then(catchUp);
+  });
+
+  return {
+    admin: administration({ ...schedule, store, follower }),
+    tried: async () => {
+      await firstRead;
+      if (!isTold) tell(live, log);
+      isTold = true;
+    },
+    close: async () => {
+      await follower.stop();
+      closeConnection(messages);
+    },
+  };
+}
+
+/** What an operator should know who reads the file: what overrides it, and where it promises more than there is. */
+function tell(live: LiveConfig, log: Logger): void {
+  for (const subject of live.subjects()) {
+    const place = formatPath([PLACES[subject.kind], subject.name]);
+    log.info({ place, overrides: Object.fromEntries(live.values(subject)) }, 'overridden at run time');
+    const ignored = live.ignored(subject);
+    if (ignored.length > 0) log.warn({ place, ignored }, 'overrides that mean nothing by this configuration');
+  }
+  for (const { type, message } of overcommitments(live.view)) log.warn({ type }, message);
+}

@@ -1,0 +1,72 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { OverrideSubject } from '../config/override-subject.js';
+import type { Administration } from '../shaping/administration.js';
+import { adminOnly, noBody } from './admin-only.js';
+import { changeOverride, clearOverrides, OVERRIDE_BYTES, overrideBody } from './change-override.js';
+import type { HttpApp } from './http-app.js';
+import { accepted, type Checked } from './problems.js';
+import { replyProblem } from './reply-problem.js';
+import { NoQuery, PROBLEM_ANSWERS } from './request-schemas.js';
+
+/** One kind of thing whose fields can be overridden. */
+export interface Overridable {
+  readonly kind: OverrideSubject['kind'];
+  /** Its address, which ends in the parameter that names it. */
+  readonly url: string;
+  readonly answer: Type.TSchema;
+  /** The name in the address, if there is such a thing. */
+  readonly find: (name: string) => Checked<string>;
+  /** What an administrator is shown of it. */
+  readonly resource: (name: string) => Promise<object> | object;
+  /** Whether its overrides may be cleared by DELETE. */
+  readonly mayClear?: (name: string) => Checked<true>;
+}
+
+const Params = Type.Record(Type.String(), Type.String());
+
+/** `GET`, `PUT`, `PATCH` and `DELETE` of one kind of thing: what holds, and what overrides the file. */
+export function overrideRoutes(app: HttpApp, admin: Administration, thing: Overridable): void {
+  const { url, kind, resource } = thing;
+  const schema = {
+    params: Params,
+    querystring: NoQuery,
+    response: { 200: thing.answer, ...PROBLEM_ANSWERS },
+  };
+  const withBody = { bodyLimit: OVERRIDE_BYTES, schema: { ...schema, body: overrideBody(kind) } };
+
+  app.get(url, { schema }, async (request, reply) => {
+    const name = nameIn(request, thing);
+    return name.ok ? reply.code(200).send(await resource(name.value)) : replyProblem(reply, name.problem);
+  });
+  const change = (replace: boolean) => async (request: FastifyRequest, reply: FastifyReply) => {
+    const name = nameIn(request, thing);
+    if (!name.ok) return replyProblem(reply, name.problem);
+    const retimed = await changeOverride(admin, { kind, name: name.value }, request.body, replace);
+    if (!retimed.ok) return replyProblem(reply, retimed.problem);
+    return reply.code(200).send({ ...(await resource(name.value)), retimed: retimed.value });
+  };
+  app.put(url, withBody, change(true));
+  app.patch(url, withBody, change(false));
+  app.delete(url, { schema }, async (request, reply) => {
+    const name = nameIn(request, thing);
+    if (!name.ok) return replyProblem(reply, name.problem);
+    const empty = noBody(request.body);
+    if (!empty.ok) return replyProblem(reply, empty.problem);
+    const may = thing.mayClear?.(name.value) ?? accepted(true);
+    if (!may.ok) return replyProblem(reply, may.problem);
+    const retimed = await clearOverrides(admin, { kind, name: name.value });
+    return reply.code(200).send({ ...(await resource(name.value)), retimed });
+  });
+}
+
+function nameIn(request: FastifyRequest, { url, find }: Overridable): Checked<string> {
+  const admin = adminOnly(request);
+  if (!admin.ok) return admin;
+  return find(parameterOf(request, url.slice(url.lastIndexOf(':') + 1)));
+}
+
+/** A parameter of the path, decoded. */
+export function parameterOf(request: FastifyRequest, name: string): string {
+  return String(Reflect.get(Object(request.params), name));
+}

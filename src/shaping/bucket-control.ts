@@ -1,0 +1,93 @@
+import type { Redis } from 'ioredis';
+import { orUnavailable } from '../redis/connection.js';
+import { encodeTenant, scheduleKeys, shardTag } from '../redis/keys.js';
+import { type Argument, runScript, type Script } from '../redis/script.js';
+import { scripts } from './scripts.js';
+import { type Settings, typeSettings } from './settings.js';
+
+/** Jobs that one script cancels: some 10 ms in which Redis does nothing else. */
+const CHUNK = 200;
+/** Jobs that one call cancels, at most: beyond, the caller calls again. */
+const PURGE_LIMIT = 100_000;
+const PAGE = 200;
+/** A bucket that moves between the sets while they are walked may be missed by one walk. */
+const WALKS = 3;
+
+/** What a purge came to. */
+export interface Purged {
+  readonly cancelled: number;
+  /** Whether jobs that waited when it began may wait still. */
+  readonly more: boolean;
+}
+
+/**
+ * What administrators do to buckets beside changing their profiles. The connection is the caller's to close.
+ *
+ * Every method throws RedisUnavailable when Redis did not answer.
+ */
+export class BucketControl {
+  readonly #redis: Redis;
+  readonly #settings: Settings;
+
+  constructor(redis: Redis, settings: Settings) {
+    this.#redis = redis;
+    this.#settings = settings;
+  }
+
+  /** Whether a bucket was paused by hand. */
+  async isPaused(type: string, tenant: string): Promise<boolean> {
+    const [paused = false] = await this.#run(scripts.pauses, type, ['', encodeTenant(tenant)]);
+    return paused;
+  }
+
+  /** Lets a bucket start nothing more, or go on. */
+  async pause(type: string, tenant: string, stopped: boolean): Promise<void> {
+    await this.#run(scripts.pause, type, ['', encodeTenant(tenant), stopped ? '1' : '0']);
+  }
+
+  /** Cancels what waits in a bucket now. */
+  purge(type: string, tenant: string): Promise<Purged> {
+    return this.#purgeBucket(type, encodeTenant(tenant), PURGE_LIMIT);
+  }
+
+  /** Cancels what waits in every bucket of a type. */
+  async purgeType(type: string): Promise<Purged> {
+    const { due, ready } = scheduleKeys(shardTag(type));
+    let cancelled = 0;
+    for (let walk = 0; walk < WALKS; walk += 1) {
+      const before = cancelled;
+      for (const key of [due, ready]) {
+        for (let cursor = '0', first = true; first || cursor !== '0'; first = false) {
+          const [next, page] = await orUnavailable(() => this.#redis.zscan(key, cursor, 'COUNT', PAGE));
+          cursor = next;
+          for (const tenant of page.filter((_, i) => i % 2 === 0)) {
+            const purged = await this.#purgeBucket(type, tenant, PURGE_LIMIT - cancelled);
+            cancelled += purged.cancelled;
+            if (cancelled >= PURGE_LIMIT) return { cancelled, more: true };
+          }
+        }
+      }
+      if (cancelled === before) break;
+    }
+    return { cancelled, more: false };
+  }
+
+  async #purgeBucket(type: string, tenant: string, limit: number): Promise<Purged> {
+    const { ageMs, count } = typeSettings(this.#settings, type).keepResults;
+    let cancelled = 0;
+    // What comes in meanwhile came after the purge.
+    let waited = limit;
+    while (cancelled < waited) {
+      const chunk = Math.min(CHUNK, waited - cancelled);
+      const reply = await this.#run(scripts.purge, type, ['', tenant, chunk, ageMs, count]);
+      if (cancelled === 0) waited = Math.min(limit, reply.cancelled + reply.left);
+      cancelled += reply.cancelled;
+      if (reply.left === 0 || reply.cancelled === 0) return { cancelled, more: false };
+    }
+    return { cancelled, more: cancelled >= limit };
+  }
+
+  #run<Reply>(script: Script<Reply>, type: string, argv: readonly Argument[]): Promise<Reply> {
+    return orUnavailable(() => runScript(this.#redis, { script, tag: shardTag(type), argv }));
+  }
+}
