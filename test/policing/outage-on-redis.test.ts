@@ -1,3 +1,4 @@
+import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { PolicyConfig } from '../../src/config/policy-config.js';
 import { library as leaseLibrary } from '../../src/policing/lease-scripts.js';
@@ -147,14 +148,19 @@ describe('while Redis swallows what it is sent', () => {
     await expect.poll(async () => Math.floor((await policing.decide(peek)).nearest?.remaining ?? NaN)).toBe(4);
   });
 
-  test('nothing hangs: neither giving back nor closing', async () => {
-    const leased = onRedis('closed', { place: 'leased' });
-    const { decide, policing } = await open([onRedis('open'), leased]);
-    // What was given back is in hand, so that closing has something to return.
-    await (await decide('closed')).giveBack();
-    const decision = await decide('open');
+  test('nothing hangs, neither giving back nor closing, also over a connection that waits for ever', async () => {
+    const redis = new Redis(proxy.url);
+    toClose.push(() => redis.disconnect());
+    for (const library of [checkLibrary, leaseLibrary]) await loadLibrary(redis, library);
+    const policing = openPolicing({ policies: named(onRedis('open'), onRedis('closed', { place: 'leased' })), redis });
+    const [charged, leased] = await Promise.all(
+      ['open', 'closed'].map((name) => policing.decide({ policy: name, caller: {}, cost: 1 })),
+    );
+    expect([charged?.decidedBy, leased?.decidedBy]).toEqual(['policer', 'policer']);
     proxy.swallow();
-    await decision.giveBack();
+    await charged?.giveBack();
+    // Leaves a request for units under way, which closing would wait for.
+    expect((await policing.decide({ policy: 'closed', caller: { key: 'new' }, cost: 1 })).decidedBy).toBe('closed');
     await policing.close();
   });
 });

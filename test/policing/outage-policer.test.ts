@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
 import { Circuit } from '../../src/policing/circuit.js';
@@ -147,6 +148,9 @@ describe('a policer with a deadline', () => {
     answer = rejects('Connection is closed.');
     await guarded.check(check);
     expect(await guarded.check(check)).toEqual({ decidedBy: 'open' });
+    // That was a probe of the same outage: the next one comes after twice the first pause.
+    advance(199);
+    await guarded.check(check);
     expect(inside.asked()).toBe(3);
     expect(lines.map(([line]) => line)).toEqual(['outage begins']);
   });
@@ -233,6 +237,14 @@ describe('a deadline', () => {
     const waiting = withinDeadline(answer, 10);
     standStill(60);
     expect(await waiting).toBe('answer');
+  });
+
+  test('is not over for an answer that lies there already when this process goes on', async () => {
+    // From here the loop comes to its timers before it looks at what has come in.
+    await new Promise(setImmediate);
+    const waiting = withinDeadline(stat('.'), 100);
+    standStill(120);
+    expect((await waiting).isDirectory()).toBe(true);
   });
 
   test('is over for one that has still not come', async () => {
