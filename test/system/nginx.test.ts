@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HeadgateFolder, type HeadgateProcess } from '../support/headgate-process.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
+import { startApplication, type TestApplication } from './support/application.js';
 import { type Asked, askFrom } from './support/ask-from.js';
-import { type NginxParts, startApplication, startNginxOfDocs, type TestApplication } from './support/behind-nginx.js';
+import { type GatewayParts, startNginxOfDocs } from './support/gateways-of-docs.js';
 
 const GATEWAY_KEY = 'the-key-of-the-gateway-of-this-test';
 /** A hundred at once, and next to nothing after; on a busy machine, too, Redis decides. */
@@ -37,7 +38,7 @@ afterAll(async () => {
   await redis?.stop();
 });
 
-async function nginx(parts: Partial<NginxParts> = {}): Promise<string> {
+async function nginx(parts: Partial<GatewayParts> = {}): Promise<string> {
   const started = await startNginxOfDocs({ headgate: headgate.url, application, gatewayKey: GATEWAY_KEY, ...parts });
   stops.push(() => started.stop());
   return started.url;
