@@ -4,7 +4,7 @@ export class RedisUnavailable extends Error {
 }
 
 const PASSING =
-  /^(READONLY|LOADING|CLUSTERDOWN|TRYAGAIN|OOM|MISCONF|BUSY|MASTERDOWN|UNBLOCKED|NOREPLICAS)\b|Connection is closed|Stream isn't writeable|Command timed out|max retries per request|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOENT|ENOTFOUND|EAI_AGAIN/;
+  /^(READONLY|LOADING|CLUSTERDOWN|TRYAGAIN|OOM|MISCONF|BUSY|MASTERDOWN|UNBLOCKED|NOREPLICAS)\b|Connection is closed|Stream isn't writeable|Command timed out|max retries per request|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|Socket closed unexpectedly|ENOENT|ENOTFOUND|EAI_AGAIN/;
 
 /** True when `error` says that Redis is away or passing through a state that ends by itself. */
 export function isPassing(error: unknown): boolean {
