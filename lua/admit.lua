@@ -53,8 +53,9 @@ local function estimate(job)
   local delay, e = job.delay > 0 and delay_from + job.delay * 1000 - now or 0, {}
   local own, unsure = nil, scarce or not is_known
   if policed then
-    -- What the last of the unpaid jobs before it costs, nobody has looked at: as if it were 1.
-    own, unsure = wait_of_paid(b, b.waiting > 0, cost, unpaid, 1), unsure or unpaid > 0 or lacks_slot(b, jobs)
+    -- What the last of the unpaid jobs before it costs, nobody has looked at: 1 where all do, else at most all of it.
+    own = wait_of_paid(b, b.waiting > 0, cost, unpaid, b.odd == 0 and 1 or cost)
+    unsure = unsure or unpaid > 0 or lacks_slot(b, jobs)
   else
     own = wait_behind(b, b.waiting > 0, cost, unpaid)
   end

@@ -52,7 +52,8 @@ end
 
 --[[
   What stands before a job that joins at the end of `priority`, where `waiting` jobs wait in all: unpaid cost, jobs, unpaid
-  jobs, all cost, and whether these are known: where some were paid for and some stand behind, they are upper bounds.
+  jobs, all cost, and whether these are known: where some were paid for and some stand behind, unpaid jobs and all cost
+  are lower bounds.
 ]]
 local function before_end_of(b, priority, waiting)
   local cost, behind = 0, b.paid > 0
@@ -61,7 +62,7 @@ local function before_end_of(b, priority, waiting)
   if not behind then return cost, waiting, waiting, cost, true end
   local jobs = call('ZCOUNT', b.prioritized, '-inf', '(' .. num((priority + 1) * 0x100000000))
   if b.paid == 0 or jobs == 0 then return cost, jobs, jobs, cost, true end
-  return cost, jobs, math.min(jobs, math.max(0, waiting - b.paid)), cost + b.paid_cost, jobs == waiting
+  return cost, jobs, math.max(0, jobs - b.paid), jobs == waiting and cost + b.paid_cost or cost, jobs == waiting
 end
 
 local function first_delayed_is_paid(b)

@@ -101,7 +101,7 @@ describe('the differential test notices', () => {
       'a paid job that counts as unpaid when it falls due',
       [['tonumber(job[2]) or 1, job[3])', 'tonumber(job[2]) or 1)']],
     ],
-    ["a promise that forgets what the paid take of the type's rate", [['cost + b.paid_cost, jobs', 'cost, jobs']]],
+    ["a promise that forgets what the paid take of the type's rate", [['cost + b.paid_cost or cost', 'cost']]],
     ['a job taken back that its old worker settles', [["call('HDEL', job, 'pb')", '']]],
     [
       'a clock that stands still after it stepped back',

@@ -6,7 +6,7 @@ export interface Before {
   readonly cost: number;
   /** Of these, what pays when it starts. */
   readonly unpaid: { readonly jobs: number; readonly cost: number; readonly lastCost: number };
-  /** Whether all of this is known, and is not merely the most that it can be. */
+  /** Whether all of this is known, and is not merely the least that it can be. */
   readonly isKnown: boolean;
 }
 
@@ -88,18 +88,24 @@ export class Backlog {
 
   /**
    * What stands before a job that would join at the end of `priority`, by what is counted: unpaid cost for each priority,
-   * and how many jobs were paid for, of what cost. So where some were paid for and some stand behind, it is the most that it
-   * can be, and what the last unpaid one costs is taken to be 1.
+   * and how many jobs were paid for, of what cost. So where some were paid for and some stand behind, it is the least that it
+   * can be; and the last unpaid job costs 1 where all of them do, else at most all of it.
    */
   beforeEndOf(priority: number): Before {
     const ahead = this.#waiting.filter((job) => job.priority <= priority);
+    const unpaid = this.#waiting.filter(isUnpaid);
     const paid = this.#waiting.filter((job) => !isUnpaid(job));
     const cost = costOf(ahead.filter(isUnpaid));
+    const isLast = ahead.length === this.#waiting.length;
     return {
       jobs: ahead.length,
-      cost: ahead.length === 0 ? 0 : cost + costOf(paid),
-      unpaid: { jobs: Math.min(ahead.length, this.#waiting.length - paid.length), cost, lastCost: 1 },
-      isKnown: paid.length === 0 || ahead.length === 0 || ahead.length === this.#waiting.length,
+      cost: isLast ? cost + costOf(paid) : cost,
+      unpaid: {
+        jobs: Math.max(0, ahead.length - paid.length),
+        cost,
+        lastCost: unpaid.every((job) => job.cost === 1) ? 1 : cost,
+      },
+      isKnown: paid.length === 0 || ahead.length === 0 || isLast,
     };
   }
 }
