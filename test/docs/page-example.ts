@@ -36,7 +36,11 @@ async function runExample({ code }: PageExample, name: string, env: NodeJS.Proce
     env: {
       ...process.env,
       NO_COLOR: '1',
-      JITI_ALIAS: JSON.stringify({ headgate: join(ROOT, 'src/index.ts') }),
+      JITI_ALIAS: JSON.stringify({
+        'headgate/fastify': join(ROOT, 'src/plugins/fastify.ts'),
+        'headgate/express': join(ROOT, 'src/plugins/express.ts'),
+        headgate: join(ROOT, 'src/index.ts'),
+      }),
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
