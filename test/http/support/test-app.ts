@@ -5,6 +5,7 @@ import { type AppParts, buildApp } from '../../../src/http/app.js';
 import { doorOf } from '../../../src/http/door.js';
 import { createKeyring } from '../../../src/http/keyring.js';
 import { newJobId } from '../../../src/shaping/job-id.js';
+import { scriptedAdministration } from './scripted-administration.js';
 import { scriptedShaping } from './scripted-shaping.js';
 import { KEY_ENTRIES, KEYS, testConfig } from './test-config.js';
 
@@ -28,6 +29,7 @@ export async function testApp(parts: Partial<AppParts> = {}): Promise<TestApp> {
     shaping: scriptedShaping().shaping,
     door: doorOf(config),
     keyring: createKeyring(KEY_ENTRIES),
+    admin: scriptedAdministration(config),
     ready: async () => ({ ready: true, checks: { redis: 'answers' } }),
     log: pino({ level: 'warn' }, sink),
     newJobId: (type) => newJobId(type),
