@@ -49,9 +49,12 @@ type Results = Map<string, Decisions[]>;
 export class DecisionRows {
   readonly #results: Results = new Map();
   readonly #socketPath: string;
+  readonly #scale: number;
 
-  constructor(socketPath: string) {
+  /** @param scale What every number of decisions is multiplied by. */
+  constructor(socketPath: string, scale: number) {
     this.#socketPath = socketPath;
+    this.#scale = scale;
   }
 
   /** Measures everything once, one after another. */
@@ -104,7 +107,7 @@ export class DecisionRows {
     const isShort = load !== 'one' && contender.startsWith('leased');
     const decisions = isShort ? LEASED_OF_MANY : (GROUPS[group][contender]?.decisions ?? 0);
     const callers = { callers: 64, timedCallers: group === 'memory' && !isShort ? 1 : 64 };
-    const options: DecisionsOptions = { contender, ...LOADS[load], ...callers, decisions };
+    const options: DecisionsOptions = { contender, ...LOADS[load], ...callers, decisions: decisions * this.#scale };
     const results = this.#results.get(`${load} ${contender}`) ?? [];
     results.push(await inChild<Decisions>('decisions', this.#socketPath, options));
     this.#results.set(`${load} ${contender}`, results);

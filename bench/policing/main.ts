@@ -9,16 +9,23 @@ import type { Memory } from './memory.js';
 import { SERVERS } from './servers.js';
 import { benchServer, type Load, wrkProgram } from './wrk.js';
 
-/** Runs every measurement of policing side by side on one Redis and prints the tables of `bench/README.md`; `[RUNS]`, 3. */
+/**
+ * Runs every measurement of policing side by side on one Redis and prints the tables of `bench/README.md`. `[RUNS]`, 3, and
+ * `[SCALE]`, 1: with 0.1 all of it takes a tenth of the time, for a trial.
+ */
 const RUNS = Number(process.argv[2] ?? 3);
-const WRK_SECONDS = 6;
-const LEASE_SECONDS = 30;
+const SCALE = Number(process.argv[3] ?? 1);
+const WRK_SECONDS = Math.max(1, Math.round(6 * SCALE));
+const LEASE_SECONDS = Math.max(5, Math.round(30 * SCALE));
 
 /** Contenders whose keys are weighed, and calls of each key. */
 const WEIGHED = [
   ['token-bucket', 10_000, 1],
   ['sliding-window-counter', 10_000, 1],
   ['sliding-window-log', 1000, 60],
+  ['sliding-window-log', 100, 128],
+  ['sliding-window-log', 100, 129],
+  ['sliding-window-log', 20, 1000],
   ['leased', 10_000, 1],
   ['rate-limiter-flexible, Redis', 10_000, 1],
   ['rate-limit-redis', 10_000, 1],
@@ -37,14 +44,18 @@ const server = await startRedis();
 const { socketPath } = server;
 
 function roundTrip(contender: string, load: (typeof ROUND_TRIPS)[number]): Promise<Decisions> {
-  const options: DecisionsOptions = { contender, quota: 'wide', ...load, timedCallers: load.callers };
+  const { callers, keys, decisions } = load;
+  const options: DecisionsOptions = {
+    ...{ contender, quota: 'wide', keys, callers, timedCallers: callers },
+    decisions: decisions * SCALE,
+  };
   return inChild('decisions', socketPath, options);
 }
 
 try {
   const wrk = await wrkProgram();
   const loads = new Map<string, Load[]>(Object.keys(SERVERS).map((name) => [name, []]));
-  const rows = new DecisionRows(socketPath);
+  const rows = new DecisionRows(socketPath, SCALE);
   const trips = ROUND_TRIPS.map((load) => ({ load, script: [] as Decisions[], transaction: [] as Decisions[] }));
   for (let i = 0; i < RUNS; i += 1) {
     for (const [name, results] of loads) {
@@ -57,9 +68,10 @@ try {
     }
     await rows.run();
   }
-  const weights: [string, Memory][] = [];
+  const weights: [name: string, Memory][] = [];
   for (const [contender, keys, callsPerKey] of WEIGHED) {
-    weights.push([contender, await inChild<Memory>('memory', socketPath, { contender, keys, callsPerKey })]);
+    const name = callsPerKey === 1 ? contender : `${contender}, ${callsPerKey.toLocaleString('en')} calls`;
+    weights.push([name, await inChild<Memory>('memory', socketPath, { contender, keys, callsPerKey })]);
   }
   const share = await benchLeaseShare(LEASE_SECONDS, (options) =>
     inChild<LeaseMember>('lease-member', socketPath, options),
@@ -108,11 +120,7 @@ try {
   );
   const memory = table(
     ['bytes per key', 'MEMORY USAGE', 'growth of used_memory'],
-    ...weights.map(([name, { usageBytes, grownBytes }]) => [
-      name === 'sliding-window-log' ? `${name}, 60 calls` : name,
-      shown(usageBytes),
-      shown(grownBytes),
-    ]),
+    ...weights.map(([name, { usageBytes, grownBytes }]) => [name, shown(usageBytes), shown(grownBytes)]),
   );
   const leased = table(
     [`four processes, one \`leased\` limit of 200/s, burst 200, ${LEASE_SECONDS} s`, 'value'],
