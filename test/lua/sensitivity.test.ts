@@ -23,7 +23,7 @@ function making(fault: Fault): ChangeScript {
 /** Whether the model and the scripts with a fault disagree, and not merely fail. */
 async function disagree(newShard: () => ScriptShard): Promise<boolean> {
   try {
-    await agree(newShard, { seed: 5, sweeps: false, lists: 10, longest: 1500, shrinkMs: 120_000, shrink: false });
+    await agree(newShard, { seed: 5, sweeps: false, lists: 40, longest: 1500, shrinkMs: 120_000, shrink: false });
     return false;
   } catch (error) {
     if (error instanceof Error && error.cause instanceof Disagreement) return true;
