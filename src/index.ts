@@ -10,9 +10,13 @@ export {
   type Config,
   ConfigError,
   type ConfigProblem,
+  type Mode,
+  type PolicyConfig,
   type ProfileOverride,
+  type RouteConfig,
   type TenantConfig,
   type TierConfig,
+  type TrustProxy,
   type TypeConfig,
 } from './config/config.js';
 export { effectiveProfile } from './config/effective-profile.js';
@@ -23,8 +27,10 @@ export { type AppParts, buildApp } from './http/app.js';
 export { type Door, type DoorType, doorOf } from './http/door.js';
 export type { HttpLimits } from './http/http-limits.js';
 export { createKeyring, hashKey, type KeyEntry, type Keyring, type Principal } from './http/keyring.js';
+export type { PolicedParts } from './http/policed-parts.js';
 export type { ReadyReport } from './http/ready-report.js';
-
+/** Policing: now or not at all. The plugins for fastify and express are `headgate/fastify` and `headgate/express`. */
+export type { Limit, RateLimit, WindowLimit } from './model/limit.js';
 /** The words in which everything is answered. */
 export { type Capacity, DEFAULT_CAPACITY, DEFAULT_PROFILE, type Profile } from './model/profile.js';
 export type {
@@ -39,6 +45,10 @@ export type {
   Rejection,
   StartPromise,
 } from './model/verdict.js';
+export { clientAddress } from './policing/client-address.js';
+export { openPolicing, type PolicingOptions } from './policing/open-policing.js';
+export type { Caller, Decision, DecisionCount, LimitState, Policing, PolicingRequest } from './policing/policing.js';
+export { type RouteTable, routeTable } from './policing/route-table.js';
 
 /** Connections that never hang. Any connection of ioredis does as well. */
 export {
