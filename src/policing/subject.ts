@@ -23,17 +23,24 @@ const ALGORITHM_LETTERS: Readonly<Record<LimitAlgorithm, string>> = {
 
 /**
  * The subject of a call at the limit that stands at `index` in its policy; at most some 220 bytes. The caller's tier is
- * no part of it: a tenant that changes its tier keeps its level, and a limit over the whole policy is one for all tiers.
+ * no part of it: a tenant that changes its tier keeps its level.
  */
 export function subjectOf(policy: string, index: number, limit: Limit, caller: Caller): string {
   const of = limitSubject(policy, index, limit);
   return limit.per === 'key' ? of + callerSubject(caller) : of;
 }
 
-/** The part of a subject that says which limit: all of it with `per: policy`, else what {@link callerSubject} follows. */
+/**
+ * The part of a subject that says which limit: all of it with `per: policy`, else what {@link callerSubject} follows. Tiers
+ * share a limit over the whole policy if they state it alike: one bucket cannot be full by two measures.
+ */
 export function limitSubject(policy: string, index: number, limit: Limit): string {
-  const window = limit.algorithm === 'token-bucket' ? '' : limit.windowMs;
-  return `${part(policy)}${index}${ALGORITHM_LETTERS[limit.algorithm]}${window};`;
+  return `${part(policy)}${index}${ALGORITHM_LETTERS[limit.algorithm]}${measureOf(limit)};`;
+}
+
+function measureOf(limit: Limit): string {
+  if (limit.algorithm !== 'token-bucket') return `${limit.windowMs}`;
+  return limit.per === 'policy' ? `${limit.ratePerSecond}/${limit.burst}` : '';
 }
 
 /**

@@ -7,7 +7,7 @@ import { callerSubject, limitSubject, subjectOf } from '../../src/policing/subje
 const bucket: Limit = { algorithm: 'token-bucket', name: 'burst', per: 'key', ratePerSecond: 2, burst: 100 };
 const log: Limit = { algorithm: 'sliding-window-log', name: 'window', per: 'key', limit: 60, windowMs: 60_000 };
 const counter: Limit = { ...log, algorithm: 'sliding-window-counter' };
-const shared: Limit = { ...bucket, per: 'policy' };
+const shared = { ...bucket, per: 'policy' } as const;
 const acme: Caller = { tenant: 'acme' };
 
 /** `true` when two callers count together at a limit of their own. */
@@ -71,6 +71,12 @@ describe('two calls count together', () => {
 
   test('of anybody at a limit over the whole policy', () => {
     expect(subjectOf('api', 0, shared, acme)).toBe(subjectOf('api', 0, shared, { address: '1.2.3.4', key: 'k' }));
+  });
+
+  test('of a limit over the whole policy is one for the tiers that state it alike, and another for those that do not', () => {
+    const twice: Limit = { ...shared, burst: 2 * shared.burst };
+    expect(subjectOf('api', 0, { ...shared }, {})).toBe(subjectOf('api', 0, shared, {}));
+    expect(subjectOf('api', 0, twice, {})).not.toBe(subjectOf('api', 0, shared, {}));
   });
 
   test('where rate or limit were changed: the level stays', () => {
