@@ -36,7 +36,9 @@ export const Paused = Type.Array(
 const Common = {
   overrides: Type.Record(Type.String(), Type.Unknown(), { description: 'what PUT would take to state the same' }),
   warnings: Type.Array(Type.String()),
-  retimed: Type.Optional(Type.Integer({ description: 'buckets that followed the change at once' })),
+  retimed: Type.Optional(
+    Type.Integer({ description: 'buckets that this process re-timed; another may have been faster' }),
+  ),
 };
 
 export const TenantResource = Type.Object({

@@ -25,7 +25,7 @@ beforeAll(async () => {
   server = await startRedis();
 });
 beforeEach(async () => {
-  await api?.close();
+  for (const each of [api, ...others.splice(0)]) await each?.close();
   await server.flush();
   api = await liveApp(server.socketPath, YAML);
 });
