@@ -49,7 +49,10 @@ export function covers(meter: Meter, units: number, cost: number): boolean {
 
 /** Whether a call of `cost` may pass now: level + cost ≤ burst. */
 export function conforms(meter: Meter, tatUs: number, cost: number, nowUs: number): boolean {
-  return waitUs(meter, tatUs, cost, nowUs) <= toleranceUs(meter, cost);
+  const { emissionUs, burst } = meter;
+  const levelUs = tatUs > nowUs ? tatUs - nowUs : 0;
+  const missingUs = levelUs + (cost - burst) * emissionUs;
+  return missingUs <= 0 || missingUs <= toleranceUs(meter, cost);
 }
 
 /** The bucket's `tat` once a call of `cost` has passed. */

@@ -36,6 +36,9 @@ export interface LeaseTerms {
 
 /** A bucket that was just whole is likely to be asked for again. */
 const WHOLE_FOR_US = 1e6;
+/** Of a bucket that holds plenty a process takes more at once, so that it comes less often: at most so much of what is left. */
+const HORIZONS_AHEAD = 3;
+const SPARE = 1 / 4;
 /** A process that was refused asks again after such a part of the horizon at the earliest, or of the time the bucket fills in. */
 const PAUSE = 1 / 4;
 const PAUSE_OF_BUCKET = 1 / 8;
@@ -129,9 +132,11 @@ export class LeasedBucket {
     return { remaining, nextUnitMs: nextUnitUs(this.meter, remaining) / 1000 };
   }
 
-  /** Units to hold for what is expected. */
+  /** Units to hold for what is expected: for the horizon, or for longer where nobody else misses them. */
   target(nowUs: number): number {
-    return Math.min(this.meter.burst, this.demand.expected(nowUs));
+    const expected = this.demand.expected(nowUs);
+    const spare = (this.#leftAt(nowUs) ?? 0) * SPARE;
+    return Math.min(this.meter.burst, Math.max(expected, Math.min(expected * HORIZONS_AHEAD, spare)));
   }
 
   /** Whether to ask for more before it runs out. */

@@ -84,6 +84,8 @@ export class LeasedPolicer implements Policer {
     const dear = tooDear(limits, cost);
     if (dear) return dear;
     const nowUs = this.#now();
+    const [only, another] = limits;
+    if (only && !another && !peek) return this.#checkOne(only, cost, nowUs);
     const buckets: LeasedBucket[] = [];
     for (const applied of limits) {
       const bucket = this.#find(applied, nowUs);
@@ -91,6 +93,22 @@ export class LeasedPolicer implements Policer {
       if (!peek) this.#touch(bucket, cost, nowUs);
     }
     return this.#decide(buckets, cost, peek) ?? this.#ask(buckets, cost, peek);
+  }
+
+  /** The same for a single limit, which most policies have: nothing is gathered in lists while what is held decides. */
+  #checkOne(applied: AppliedLimit, cost: number, nowUs: number): PolicerVerdict | Promise<PolicerVerdict> {
+    const bucket = this.#find(applied, nowUs);
+    this.#touch(bucket, cost, nowUs);
+    const outlook = bucket.outlook(cost, nowUs);
+    if (outlook === 'ask') return this.#ask([bucket], cost, false);
+    if (outlook > 0) return limited([bucket], cost, nowUs, 0, outlook);
+    const used = bucket.use(cost, nowUs);
+    if (bucket.wantsMore(cost, nowUs)) this.#desk.fetchAhead(bucket, cost);
+    return {
+      verdict: 'conforming',
+      readings: [bucket.reading(nowUs)],
+      giveBack: () => bucket.giveBack(used, cost, this.#now()),
+    };
   }
 
   /**

@@ -77,6 +77,8 @@ export class LocalPolicer implements Policer {
 
   check({ limits, cost, peek }: Check): PolicerVerdict {
     const nowUs = this.#now();
+    const [only, another] = limits;
+    if (only && !another && !peek) return this.#checkOne(this.#find(only, nowUs), cost, nowUs);
     const buckets: Bucket[] = [];
     for (const applied of limits) buckets.push(this.#find(applied, nowUs));
     const refusal = tooDear(buckets, cost) ?? refused(buckets, cost, nowUs);
@@ -96,6 +98,27 @@ export class LocalPolicer implements Policer {
       verdict: 'conforming',
       readings: readingsOf(buckets, nowUs),
       giveBack: () => this.#giveBack(buckets, chargedTatsUs, cost),
+    };
+  }
+
+  /** The same for a single limit, which most policies have: nothing is gathered in lists. */
+  #checkOne(bucket: Bucket, cost: number, nowUs: number): PolicerVerdict {
+    const { meter } = bucket;
+    if (!conforms(meter, bucket.tatUs, cost, nowUs)) {
+      const tooDearOnce = tooDear([bucket], cost);
+      if (bucket.known) this.#buckets.touch(bucket);
+      return tooDearOnce ?? refusal([bucket], 0, waitUs(meter, bucket.tatUs, cost, nowUs), cost, nowUs);
+    }
+    const chargedTatUs = charge(meter, bucket.tatUs, cost, nowUs);
+    bucket.tatUs = chargedTatUs;
+    if (bucket.known) this.#buckets.touch(bucket);
+    else this.#remember(bucket, nowUs);
+    return {
+      verdict: 'conforming',
+      readings: [readingOf(bucket, nowUs)],
+      giveBack: () => {
+        bucket.tatUs = giveBack(meter, bucket.tatUs, cost, chargedTatUs, this.#now());
+      },
     };
   }
 
@@ -189,7 +212,6 @@ function tooDear(buckets: readonly Bucket[], cost: number): PolicerVerdict | und
 function refused(buckets: readonly Bucket[], cost: number, nowUs: number): PolicerVerdict | undefined {
   let limitedBy = -1;
   let longestUs = 0;
-  let retryAfterMs = 0;
   for (let i = 0; i < buckets.length; i += 1) {
     const bucket = buckets[i];
     if (!bucket || conforms(bucket.meter, bucket.tatUs, cost, nowUs)) continue;
@@ -197,17 +219,27 @@ function refused(buckets: readonly Bucket[], cost: number, nowUs: number): Polic
     if (wait <= longestUs) continue;
     limitedBy = i;
     longestUs = wait;
-    retryAfterMs = waitMs(bucket.meter, cost, wait);
   }
-  if (limitedBy < 0) return undefined;
+  return limitedBy < 0 ? undefined : refusal(buckets, limitedBy, longestUs, cost, nowUs);
+}
+
+function refusal(
+  buckets: readonly Bucket[],
+  limitedBy: number,
+  forUs: number,
+  cost: number,
+  nowUs: number,
+): PolicerVerdict {
+  const meter = buckets[limitedBy]?.meter;
+  const retryAfterMs = meter ? waitMs(meter, cost, forUs) : 0;
   return { verdict: 'limited', readings: readingsOf(buckets, nowUs), limitedBy, retryAfterMs };
 }
 
 function readingsOf(buckets: readonly Bucket[], nowUs: number): Reading[] {
-  const readings: Reading[] = [];
-  for (const { meter, tatUs } of buckets) {
-    const remaining = remainingOf(meter, tatUs, nowUs);
-    readings.push({ remaining, nextUnitMs: nextUnitUs(meter, remaining) / 1000 });
-  }
-  return readings;
+  return buckets.map((bucket) => readingOf(bucket, nowUs));
+}
+
+function readingOf({ meter, tatUs }: Bucket, nowUs: number): Reading {
+  const remaining = remainingOf(meter, tatUs, nowUs);
+  return { remaining, nextUnitMs: nextUnitUs(meter, remaining) / 1000 };
 }

@@ -1,3 +1,5 @@
+import { performance } from 'node:perf_hooks';
+
 /** Microseconds by a clock that does not go back; since when does not matter. */
 export type ClockUs = () => number;
 
