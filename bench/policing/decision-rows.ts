@@ -11,30 +11,33 @@ export const LOADS = {
 export type Load = keyof typeof LOADS;
 
 interface Row {
-  readonly ours: boolean;
+  /** A peer that decides, or the store of a middleware, which counts and leaves the rest to that. */
+  readonly kind: 'ours' | 'limiter' | 'store';
   readonly decisions: number;
 }
 
+export type Kind = 'limiter' | 'store';
+
 /** What is asked over Redis, and how often it is asked. */
 const OVER_REDIS: Readonly<Record<string, Row>> = {
-  'token-bucket': { ours: true, decisions: 40_000 },
-  'sliding-window-counter': { ours: true, decisions: 40_000 },
-  'rate-limiter-flexible, Redis': { ours: false, decisions: 40_000 },
-  'rate-limiter-flexible, Redis, auto-pipelining': { ours: false, decisions: 40_000 },
-  'rate-limit-redis': { ours: false, decisions: 40_000 },
-  'rate-limit-redis, auto-pipelining': { ours: false, decisions: 40_000 },
-  '@fastify/rate-limit, Redis': { ours: false, decisions: 40_000 },
-  '@fastify/rate-limit, Redis, auto-pipelining': { ours: false, decisions: 40_000 },
+  'token-bucket': { kind: 'ours', decisions: 40_000 },
+  'sliding-window-counter': { kind: 'ours', decisions: 40_000 },
+  'rate-limiter-flexible, Redis': { kind: 'limiter', decisions: 40_000 },
+  'rate-limiter-flexible, Redis, auto-pipelining': { kind: 'limiter', decisions: 40_000 },
+  'rate-limit-redis': { kind: 'store', decisions: 40_000 },
+  'rate-limit-redis, auto-pipelining': { kind: 'store', decisions: 40_000 },
+  '@fastify/rate-limit, Redis': { kind: 'store', decisions: 40_000 },
+  '@fastify/rate-limit, Redis, auto-pipelining': { kind: 'store', decisions: 40_000 },
 };
 
 const IN_MEMORY: Readonly<Record<string, Row>> = {
-  local: { ours: true, decisions: 500_000 },
-  'local, its policer alone': { ours: true, decisions: 500_000 },
-  leased: { ours: true, decisions: 500_000 },
-  'leased, its policer alone': { ours: true, decisions: 500_000 },
-  'rate-limiter-flexible, memory': { ours: false, decisions: 500_000 },
-  'express-rate-limit, memory': { ours: false, decisions: 500_000 },
-  '@fastify/rate-limit, memory': { ours: false, decisions: 500_000 },
+  local: { kind: 'ours', decisions: 500_000 },
+  'local, its policer alone': { kind: 'ours', decisions: 500_000 },
+  leased: { kind: 'ours', decisions: 500_000 },
+  'leased, its policer alone': { kind: 'ours', decisions: 500_000 },
+  'rate-limiter-flexible, memory': { kind: 'limiter', decisions: 500_000 },
+  'express-rate-limit, memory': { kind: 'store', decisions: 500_000 },
+  '@fastify/rate-limit, memory': { kind: 'store', decisions: 500_000 },
 };
 
 /** Of a thousand keys nobody is asked for often enough for a lease to pay: each of its calls may ask Redis. */
@@ -90,9 +93,11 @@ export class DecisionRows {
     return table(['', ...heads, 'decisions/s, one key', 'p50, p99 (µs)', 'decisions/s, refused'], ...rows);
   }
 
-  /** `ours` over the fastest of the others in its group, and which that is. */
-  overFastest(ours: string, group: Group, load: Load): readonly [ratio: number, fastest: string] {
-    const others = Object.keys(GROUPS[group]).filter((contender) => !GROUPS[group][contender]?.ours);
+  /** `ours` over the fastest of the others of these kinds in its group, and which that is. */
+  overFastest(ours: string, group: Group, load: Load, kinds: readonly Kind[]): readonly [number, string] {
+    const others = Object.entries(GROUPS[group]).flatMap(([contender, { kind }]) =>
+      kinds.some((wanted) => wanted === kind) ? [contender] : [],
+    );
     const speed = (contender: string) => middle(this.of(contender, load), ({ perSecond }) => perSecond);
     const fastest = others.reduce((best, other) => (speed(other) > speed(best) ? other : best));
     return [ratio(this.of(ours, load), this.of(fastest, load), ({ perSecond }) => perSecond), fastest];

@@ -1,5 +1,5 @@
 import { startRedis } from '../../test/support/redis-server.js';
-import { DecisionRows } from './decision-rows.js';
+import { DecisionRows, type Group, type Kind } from './decision-rows.js';
 import type { Decisions, DecisionsOptions } from './decisions.js';
 import { inChild } from './in-child.js';
 import type { LeaseMember } from './lease-member.js';
@@ -40,6 +40,14 @@ const ROUND_TRIPS = [
   { callers: 64, keys: 1, decisions: 1000 },
 ] as const;
 
+/** Servers that stand in for each other. */
+const END_TO_END = [
+  ['fastify, token-bucket', 'fastify, @fastify/rate-limit, Redis'],
+  ['fastify, local', 'fastify, @fastify/rate-limit, memory'],
+  ['express, token-bucket', 'express, express-rate-limit, Redis'],
+  ['express, local', 'express, express-rate-limit, memory'],
+] as const;
+
 const server = await startRedis();
 const { socketPath } = server;
 
@@ -71,33 +79,36 @@ try {
   const weights: [name: string, Memory][] = [];
   for (const [contender, keys, callsPerKey] of WEIGHED) {
     const name = callsPerKey === 1 ? contender : `${contender}, ${callsPerKey.toLocaleString('en')} calls`;
-    weights.push([name, await inChild<Memory>('memory', socketPath, { contender, keys, callsPerKey })]);
+    const callers = contender === 'MULTI/EXEC' ? 1 : 100;
+    weights.push([name, await inChild<Memory>('memory', socketPath, { contender, keys, callsPerKey, callers })]);
   }
   const share = await benchLeaseShare(LEASE_SECONDS, (options) =>
     inChild<LeaseMember>('lease-member', socketPath, options),
   );
 
-  const over = (ours: string, group: 'redis' | 'memory', load: 'many' | 'one'): string => {
-    const [value, fastest] = rows.overFastest(ours, group, load);
-    return `${value.toFixed(2)} (${fastest})`;
+  const over = (ours: string, group: Group, kinds: readonly Kind[]): readonly [string, string] => {
+    const shownOver = (load: 'many' | 'one'): string => {
+      const [value, fastest] = rows.overFastest(ours, group, load, kinds);
+      return `${value.toFixed(2)} (${fastest})`;
+    };
+    return [shownOver('many'), shownOver('one')];
   };
-  const headlines = table(
-    ['measured', '1,000 keys', 'one key'],
-    ...(
-      [
-        ['token-bucket', 'redis'],
-        ['local', 'memory'],
-        ['local, its policer alone', 'memory'],
-        ['leased', 'memory'],
-        ['leased, its policer alone', 'memory'],
-      ] as const
-    ).map(([ours, group]) => [
-      `decisions/s, ${ours} ÷ the fastest peer ${group === 'redis' ? 'over Redis' : 'in memory'}`,
-      over(ours, group, 'many'),
-      over(ours, group, 'one'),
+  const inMemory = ['local', 'local, its policer alone', 'leased', 'leased, its policer alone'];
+  const ratios = table(
+    ['decisions/s', '1,000 keys', 'one key'],
+    ['token-bucket ÷ the fastest over Redis', ...over('token-bucket', 'redis', ['limiter', 'store'])],
+    ...inMemory.map((ours) => [`${ours} ÷ the limiter in memory`, ...over(ours, 'memory', ['limiter'])]),
+    ...inMemory.map((ours) => [`${ours} ÷ the fastest store in memory`, ...over(ours, 'memory', ['store'])]),
+  );
+  const loadsOf = (name: string): readonly Load[] => loads.get(name) ?? [];
+  const baseOf = (name: string): readonly Load[] => loadsOf(name.split(',')[0] ?? '');
+  const requestRatios = table(
+    ['requests/s, end to end', 'ratio'],
+    ...END_TO_END.map(([ours, theirs]) => [
+      `${ours} ÷ ${theirs}`,
+      ratio(loadsOf(ours), loadsOf(theirs), ({ requestsPerSecond }) => requestsPerSecond).toFixed(2),
     ]),
   );
-  const baseOf = (name: string): readonly Load[] => loads.get(name.split(',')[0] ?? '') ?? [];
   const endToEnd = table(
     ['GET /, 64 connections', 'requests/s', '÷ no limiter', 'p50, p99 (ms)'],
     ...[...loads].map(([name, results]) => [
@@ -130,7 +141,16 @@ try {
     ['units by which the worst of all windows exceeds that', share.worstExcess.toFixed(1)],
     ['passed in the busy process ÷ rate · t', share.busyShare.toFixed(3)],
   );
-  const tables = [headlines, rows.table('redis'), rows.table('memory'), roundTrips, endToEnd, memory, leased];
+  const tables = [
+    ratios,
+    requestRatios,
+    rows.table('redis'),
+    rows.table('memory'),
+    roundTrips,
+    endToEnd,
+    memory,
+    leased,
+  ];
   process.stdout.write(`${tables.join('\n\n')}\n`);
 } finally {
   await server.stop();

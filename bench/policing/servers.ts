@@ -19,7 +19,8 @@ const RATE = { rate: '1000000/s', burst: calls };
 const POLICIES = {
   'token-bucket': { ...RATE, deadline: '5s', onOutage: 'closed' },
   local: { ...RATE, algorithm: 'local' },
-  leased: { ...RATE, algorithm: 'leased', deadline: '5s', onOutage: 'closed' },
+  /** One limit for all callers: a lease pays where the same key is asked for often. */
+  leased: { ...RATE, algorithm: 'leased', per: 'policy', deadline: '5s', onOutage: 'closed' },
 } as const;
 type PolicyName = keyof typeof POLICIES;
 
@@ -28,7 +29,7 @@ export const SERVERS: Readonly<Record<string, (socketPath: string) => Promise<nu
   fastify: () => onFastify(async () => undefined),
   'fastify, token-bucket': (redis) => onFastify((app) => holdOnFastify(app, 'token-bucket', redis)),
   'fastify, local': () => onFastify((app) => holdOnFastify(app, 'local')),
-  'fastify, leased': (redis) => onFastify((app) => holdOnFastify(app, 'leased', redis)),
+  'fastify, leased, one limit for all': (redis) => onFastify((app) => holdOnFastify(app, 'leased', redis)),
   'fastify, @fastify/rate-limit, Redis': (redis) => onFastify((app) => limitOnFastify(app, new Redis(redis))),
   'fastify, @fastify/rate-limit, memory': () => onFastify((app) => limitOnFastify(app)),
   express: () => onExpress((_request, _response, next) => next()),

@@ -48,7 +48,7 @@ export async function benchServer(
   try {
     const [port] = await once(createInterface(child.stdout), 'line');
     const ask = async (forSeconds: number): Promise<string> => {
-      const load = ['-t2', '-c64', `-d${forSeconds}s`, '--latency', '--timeout', '20s', '-s', here('users.lua')];
+      const load = ['-t1', '-c64', `-d${forSeconds}s`, '--latency', '--timeout', '20s', '-s', here('users.lua')];
       const options = { timeoutMs: (forSeconds + 30) * 1000 };
       return (await runCommand(wrk, [...load, `http://127.0.0.1:${port}/`], options)).stdout;
     };
