@@ -155,7 +155,7 @@ describe('clocks', () => {
 });
 
 describe('by its own clocks', () => {
-  test('a policer returns what it does not use, by itself, and keeps no process alive', async () => {
+  test('a policer returns what it does not use, without being told', async () => {
     const server = await startRedis();
     ends.push(() => server.stop());
     const policer = new LeasedPolicer(server.client(), { leaseMs: 200 });
