@@ -90,6 +90,7 @@ export function closeConnection(redis: Redis): void {
 export class Subscriber {
   readonly #redis: Redis;
   readonly #channels = new EventEmitter().setMaxListeners(0);
+  readonly #watchers = new Set<() => void>();
 
   constructor(redis: Redis) {
     this.#redis = redis;
@@ -104,10 +105,24 @@ export class Subscriber {
     return () => this.#channels.off(channel, listener);
   }
 
+  /**
+   * Calls `listener` whenever Redis has said that it listens to all channels, after a reconnect too: what was published
+   * before may not have been heard. Returns how to stop.
+   */
+  onSubscribed(listener: () => void): () => void {
+    this.#watchers.add(listener);
+    return () => this.#watchers.delete(listener);
+  }
+
   #subscribeAll(): void {
     const names = this.#channels.eventNames().map(String);
-    // A failure means that the connection is going down; the next 'ready' subscribes again.
-    if (this.#redis.status === 'ready' && names.length > 0) this.#redis.subscribe(...names).catch(() => undefined);
+    if (this.#redis.status !== 'ready' || names.length === 0) return;
+    this.#redis.subscribe(...names).then(
+      () => {
+        for (const watcher of this.#watchers) watcher();
+      },
+      () => undefined, // The connection is going down; the next 'ready' subscribes again.
+    );
   }
 }
 

@@ -10,7 +10,11 @@ import type { OverrideStore, StoredOverrides } from './override-store.js';
 const POLL_MS = 5000;
 
 export interface FollowerOptions {
-  /** Told which subjects hold something else than before, after they do; of changes by {@link OverrideFollower.adopt} not. */
+  /**
+   * Told which subjects hold something else than before, after they do; not of changes by {@link OverrideFollower.adopt}.
+   * One call at a time; what changes meanwhile is told by the next. A call that fails because Redis is away is not repeated:
+   * whoever hears that it is back looks at everything.
+   */
   readonly onChange: (subjects: readonly OverrideSubject[]) => Promise<void>;
   /** Told of errors other than Redis being away, which later looks outlive. */
   readonly onError: (error: unknown) => void;
@@ -21,8 +25,8 @@ export interface FollowerOptions {
  * Keeps the configuration of this process in step with the overrides in Redis.
  *
  * Every change has a number. A message with the next number brings one subject; whatever else (a gap, a reconnect, a count
- * that the poll finds different) reads everything anew. Tasks run one after the other. `#ahead` holds what this process
- * changed itself and has not yet heard of: an older reading does not undo it.
+ * that the poll finds different) reads everything anew. Readings run one after the other, and wait for nobody who is told of
+ * them. `#ahead` holds what this process changed itself and has not yet heard of: an older reading does not undo it.
  */
 export class OverrideFollower {
   readonly #store: OverrideStore;
@@ -31,8 +35,10 @@ export class OverrideFollower {
   readonly #options: FollowerOptions;
   readonly #ahead = new Map<string, number>();
   #revision = -1;
-  #tasks: Promise<void> = Promise.resolve();
-  #unsubscribe: (() => void) | undefined;
+  #readings: Promise<void> = Promise.resolve();
+  #untold = new Map<string, OverrideSubject>();
+  #telling: Promise<void> | undefined;
+  readonly #leave: (() => void)[] = [];
   #timer: NodeJS.Timeout | undefined;
 
   constructor(store: OverrideStore, live: LiveConfig, subscriber: Subscriber, options: FollowerOptions) {
@@ -44,16 +50,20 @@ export class OverrideFollower {
 
   /** Follows from now on. Nothing is read yet: call {@link reload} whenever Redis is there (again). */
   start(): void {
-    this.#unsubscribe = this.#subscriber.subscribe(OVERRIDES_CHANNEL, (message) => this.#heard(message));
+    this.#leave.push(
+      this.#subscriber.subscribe(OVERRIDES_CHANNEL, (message) => this.#heard(message)),
+      this.#subscriber.onSubscribed(() => void this.#look()),
+    );
     this.#poll();
   }
 
   /** Follows no more; resolves when what is under way has ended. */
   async stop(): Promise<void> {
-    this.#unsubscribe?.();
+    for (const leave of this.#leave.splice(0)) leave();
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    await this.#tasks;
+    await this.#readings;
+    await this.#telling;
   }
 
   /**
@@ -66,7 +76,7 @@ export class OverrideFollower {
       this.#ahead.clear(); // Redis may have lost what it had not yet written down.
       const changed = await this.#readAll();
       done = true;
-      if (!silent) await this.#tell(changed);
+      if (!silent) this.#tell(changed);
     });
     return done;
   }
@@ -88,7 +98,7 @@ export class OverrideFollower {
       if (revision > this.#revision + 1) return this.#tell(await this.#readAll());
       const isNew = this.#take(subject, await this.#store.read(subject));
       this.#reached(revision);
-      if (isNew) await this.#tell([subject]);
+      if (isNew) this.#tell([subject]);
     });
   }
 
@@ -96,14 +106,19 @@ export class OverrideFollower {
     const everyMs = this.#options.pollMs ?? POLL_MS;
     this.#timer = setTimeout(
       async () => {
-        await this.#run(async () => {
-          if ((await this.#store.revision()) !== this.#revision) await this.#tell(await this.#readAll());
-        });
+        await this.#look();
         if (this.#timer !== undefined) this.#poll();
       },
       everyMs * (0.75 + Math.random() / 2),
     );
     this.#timer.unref();
+  }
+
+  /** What was changed unheard shows in the count of changes. */
+  #look(): Promise<void> {
+    return this.#run(async () => {
+      if ((await this.#store.revision()) !== this.#revision) this.#tell(await this.#readAll());
+    });
   }
 
   async #readAll(): Promise<OverrideSubject[]> {
@@ -131,14 +146,27 @@ export class OverrideFollower {
     for (const [text, at] of this.#ahead) if (at <= revision) this.#ahead.delete(text);
   }
 
-  async #tell(subjects: readonly OverrideSubject[]): Promise<void> {
-    if (subjects.length > 0) await this.#options.onChange(subjects);
+  #tell(subjects: readonly OverrideSubject[]): void {
+    for (const subject of subjects) this.#untold.set(subjectText(subject), subject);
+    this.#telling ??= this.#tellAll().finally(() => {
+      this.#telling = undefined;
+    });
   }
 
-  #run(task: () => Promise<void>): Promise<void> {
-    this.#tasks = this.#tasks.then(task).catch((error: unknown) => {
-      if (!isPassing(error)) this.#options.onError(error);
-    });
-    return this.#tasks;
+  async #tellAll(): Promise<void> {
+    while (this.#untold.size > 0) {
+      const subjects = [...this.#untold.values()];
+      this.#untold.clear();
+      await this.#options.onChange(subjects).catch((error: unknown) => this.#failed(error));
+    }
+  }
+
+  #run(reading: () => Promise<void>): Promise<void> {
+    this.#readings = this.#readings.then(reading).catch((error: unknown) => this.#failed(error));
+    return this.#readings;
+  }
+
+  #failed(error: unknown): void {
+    if (!isPassing(error)) this.#options.onError(error);
   }
 }
