@@ -55,13 +55,14 @@ export function followOverrides(parts: OverrideParts): LiveOverrides {
   follower.start();
 
   let firstRead: Promise<unknown> = Promise.resolve();
-  let isTold = false;
+  const tellOverrides = once(() => logOverrides(live, log));
+  const tellPromises = once(() => logOvercommitments(live, log));
   const refresh = async (): Promise<void> => {
     try {
       await Promise.all([library, overrideLibrary].map((each) => loadLibrary(commands, each)));
-      const isRead = await follower.reload({ silent: true });
-      if (isRead && !isTold) tell(live, log);
-      isTold ||= isRead;
+      if (!(await follower.reload({ silent: true }))) return;
+      tellOverrides();
+      tellPromises();
     } catch (error) {
       if (!isPassing(error)) onError(error);
     }
@@ -85,8 +86,7 @@ export function followOverrides(parts: OverrideParts): LiveOverrides {
     admin: administration({ ...schedule, store, follower }),
     tried: async () => {
       await firstRead;
-      if (!isTold) tell(live, log);
-      isTold = true;
+      tellPromises();
     },
     close: async () => {
       await follower.stop();
@@ -95,13 +95,24 @@ export function followOverrides(parts: OverrideParts): LiveOverrides {
   };
 }
 
-/** What an operator should know who reads the file: what overrides it, and where it promises more than there is. */
-function tell(live: LiveConfig, log: Logger): void {
+/** For whoever reads the file: what overrides it. */
+function logOverrides(live: LiveConfig, log: Logger): void {
   for (const subject of live.subjects()) {
     const place = formatPath([PLACES[subject.kind], subject.name]);
     log.info({ place, overrides: Object.fromEntries(live.values(subject)) }, 'overridden at run time');
     const ignored = live.ignored(subject);
     if (ignored.length > 0) log.warn({ place, ignored }, 'overrides that mean nothing by this configuration');
   }
+}
+
+function logOvercommitments(live: LiveConfig, log: Logger): void {
   for (const { type, message } of overcommitments(live.view)) log.warn({ type }, message);
+}
+
+function once(act: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (!isDone) act();
+    isDone = true;
+  };
 }

@@ -7,7 +7,7 @@ import { OVERRIDES_CHANNEL, overrideKeys } from '../redis/keys.js';
 import { runScript } from '../redis/script.js';
 import { scripts } from './override-scripts.js';
 
-/** What is stored for one subject, and how many changes there had been in all when it was read. */
+/** What is stored for one subject, at least as new as that many changes in all. */
 export interface StoredOverrides {
   readonly revision: number;
   readonly values: OverrideValues;
@@ -45,7 +45,8 @@ export class OverrideStore {
 
   async read(subject: OverrideSubject): Promise<StoredOverrides> {
     const [revision, , key] = overrideKeys(subjectText(subject));
-    const replies = await orUnavailable(() => this.#redis.multi().get(revision).hgetall(key).exec());
+    // The count first: what is read after it is as new, or newer.
+    const replies = await orUnavailable(() => this.#redis.pipeline().get(revision).hgetall(key).exec());
     return { revision: Number(resultAt(replies, 0) ?? 0), values: valuesOf(resultAt(replies, 1)) };
   }
 

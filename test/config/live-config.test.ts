@@ -43,6 +43,8 @@ describe('an override wins over the file', () => {
       weight: 8,
       burst: 5,
     });
+    config.set(tenant('acme'), values({ weight: '3' }));
+    expect(effectiveProfile(config.view, 'ocr', 'acme')).toMatchObject({ ratePerSecond: 2, weight: 3, burst: 5 });
     config.set(tenant('acme'), values({ 'types.ocr.rate': 'unlimited', 'types.chat.mode': 'shape' }));
     expect(effectiveProfile(config.view, 'ocr', 'acme')).toMatchObject({ ratePerSecond: Infinity, mode: 'shape' });
     expect(effectiveProfile(config.view, 'chat', 'acme')).toMatchObject({ ratePerSecond: 10, mode: 'shape' });
