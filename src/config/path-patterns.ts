@@ -12,6 +12,11 @@ export function pathPatterns(written: string): readonly [string, ...string[]] {
   return parameter === undefined ? [pattern] : [before + parameter, before || '/'];
 }
 
+/** The folders of a pattern that ends with `/*`: what holds for all in a folder holds for the folder. None for another one. */
+export function folderPatterns(written: string): readonly string[] {
+  return pathPatterns(written).flatMap((pattern) => (pattern.endsWith('/*') ? [pattern.slice(0, -2) || '/'] : []));
+}
+
 /** A pattern without its expressions: there any character may stand. */
 export function withoutExpressions(pattern: string): string {
   let plain = '';

@@ -1,4 +1,4 @@
-import { type Limit, quotaOf } from '../model/limit.js';
+import { type Limit, quotaOf, shareOf } from '../model/limit.js';
 import type { PolicyPlace } from './policy-config.js';
 import {
   type Algorithm,
@@ -39,11 +39,11 @@ export function limitsOf(stated: LimitsFields, outer: Algorithm): readonly Limit
 /** Greatest cost of a call that some caller of a policy can ever have let through; `Infinity` where one is unlimited. */
 export function mostAtOnce(policy: PolicyFields): number {
   const algorithm = algorithmOf(policy);
+  const { share = POLICY_DEFAULTS.share } = policy;
   const quotas = [policy, ...policy.byTier.values()].map((stated) =>
-    Math.min(Infinity, ...limitsOf(stated, algorithm).map(quotaOf)),
+    Math.min(Infinity, ...limitsOf(stated, algorithm).map((limit) => quotaOf(shareOf(limit, share)))),
   );
-  // However small its share, a process lets one unit pass.
-  return Math.max(1, Math.max(...quotas) * (policy.share ?? POLICY_DEFAULTS.share));
+  return Math.max(...quotas);
 }
 
 /** Only `burst` and `per` may be missing: the others are there when the algorithm needs them. */

@@ -1,9 +1,9 @@
 import { leastCost } from '../model/cost.js';
 import { costRule, tenantKeys } from './build-config.js';
 import type { ConfigFields, TenantFields } from './config-schema.js';
+import { checkRouteCosts, checkTypeCosts } from './door-relations.js';
 import { suggestName } from './nearest-name.js';
 import { ANONYMOUS_TIER } from './policy-config.js';
-import { mostAtOnce } from './policy-limits.js';
 import { checkPolicies } from './policy-relations.js';
 import type { Path } from './problem.js';
 import type { ProblemList } from './problem-list.js';
@@ -21,7 +21,8 @@ export function checkRelations(fields: ConfigFields, adminKeys: readonly string[
   checkTypes(fields, problems);
   checkSpacing(fields, problems);
   checkRoutes(fields.routes, problems);
-  checkDoors(fields, problems);
+  checkRouteCosts(fields, problems);
+  checkTypeCosts(fields, problems);
   checkKeys(fields, [...fields.admin.keys, ...adminKeys], problems);
 }
 
@@ -77,20 +78,6 @@ function checkTypes({ types }: ConfigFields, problems: ProblemList): void {
       );
     }
   }
-}
-
-/** What a request costs at the door of a policy can pass there, for some caller at least. */
-function checkDoors({ types, routes, policies }: ConfigFields, problems: ProblemList): void {
-  const check = (name: string | undefined, cost: number, path: Path, what: string) => {
-    const policy = name === undefined ? undefined : policies.get(name);
-    if (name === undefined || policy === undefined || !problems.soundWithin(['policies', name])) return;
-    const most = mostAtOnce(policy);
-    if (cost <= most || !problems.soundWithin(path)) return;
-    problems.add(path, `${what} ${cost}; policy ${name} lets ${most} pass at once, for any caller`);
-  };
-  for (const [index, { policy, cost }] of routes.entries()) check(policy, cost, ['routes', index, 'cost'], 'costs');
-  for (const [name, { policy, cost }] of types)
-    check(policy, leastCost(costRule(cost)), ['types', name, 'cost'], 'every job costs at least');
 }
 
 /** The clock of Redis counts whole microseconds: jobs closer together than one cannot be spaced. */

@@ -1,6 +1,6 @@
 import findMyWay from 'find-my-way';
 import type { Decoded } from './field.js';
-import { pathPatterns, withoutExpressions } from './path-patterns.js';
+import { folderPatterns, pathPatterns, withoutExpressions } from './path-patterns.js';
 import { shortened } from './problem.js';
 
 /** Completes "expected …". */
@@ -18,8 +18,8 @@ export function routePattern(text: string): Decoded<string> {
  * sound. Case, and slashes at the end, make no difference between two.
  */
 export class PatternTable {
-  readonly #router = newRouter();
-  readonly #patterns: string[] = [];
+  #router = newRouter();
+  readonly #added: { readonly written: string; readonly patterns: readonly string[] }[] = [];
 
   /** Adds a pattern; or tells the one that stands in its place. */
   add(pattern: string): string | undefined {
@@ -31,15 +31,25 @@ export class PatternTable {
    * tell two patterns apart that differ in their expressions alone: then it tells the one that stands in its place.
    */
   addBehind(pattern: string): string | undefined {
-    const isNew = (each: string) => !this.#router.hasRoute('GET', each);
-    return this.#add(pattern, pathPatterns(pattern).filter(isNew));
+    return this.#add(pattern, pathPatterns(pattern).filter(this.#isNew));
   }
 
+  /** Adds the folders of a pattern, which count where nothing else does, once all patterns stand; as {@link addBehind} does. */
+  addFolders(pattern: string): string | undefined {
+    return this.#add(pattern, folderPatterns(pattern).filter(this.#isNew));
+  }
+
+  readonly #isNew = (pattern: string): boolean => !this.#router.hasRoute('GET', pattern);
+
   #add(written: string, patterns: readonly string[]): string | undefined {
-    if (refusal(this.#router, patterns) !== undefined)
-      return this.#patterns.find((earlier) => clash(earlier, patterns)) ?? written;
-    this.#patterns.push(written);
-    return undefined;
+    if (refusal(this.#router, patterns) === undefined) {
+      this.#added.push({ written, patterns });
+      return undefined;
+    }
+    // What was refused has left traces in the router.
+    this.#router = newRouter();
+    for (const earlier of this.#added) refusal(this.#router, earlier.patterns);
+    return this.#added.find((earlier) => clash(earlier.patterns, patterns))?.written ?? written;
   }
 }
 
@@ -50,9 +60,9 @@ function patternFault(text: string): string | undefined {
   return odd === undefined ? undefined : `a path has no ${odd}`;
 }
 
-function clash(one: string, others: readonly string[]): boolean {
+function clash(one: readonly string[], others: readonly string[]): boolean {
   const router = newRouter();
-  refusal(router, pathPatterns(one));
+  refusal(router, one);
   return refusal(router, others) !== undefined;
 }
 

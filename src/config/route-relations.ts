@@ -23,6 +23,14 @@ export function checkRoutes(routes: readonly RouteFields[], problems: ProblemLis
         table.addBehind(path),
         (pattern) => `the route for ${method} ${pattern} differs from this one in its expression alone`,
       );
+    for (const [index, { path }] of [method, ...behind].flatMap((other) =>
+      sound.filter(([, route]) => route.method === other),
+    ))
+      add(
+        index,
+        table.addFolders(path),
+        (pattern) => `the route for ${method} ${pattern} differs from the folder of this one in its expression alone`,
+      );
   }
 }
 

@@ -44,6 +44,14 @@ export function windowMsOf(limit: Limit): number {
   return limit.algorithm === 'token-bucket' ? (limit.burst / limit.ratePerSecond) * 1000 : limit.windowMs;
 }
 
+/** What is one process's `share` of a limit, above 0 and at most 1: a bucket, in which there is room for one unit at least. */
+export function shareOf(limit: Limit, share: number): Limit {
+  if (share === 1) return limit;
+  const whole = asRateLimit(limit);
+  const burst = Math.max(Math.min(1, whole.burst), whole.burst * share);
+  return { ...whole, ratePerSecond: whole.ratePerSecond * share, burst };
+}
+
 /** The bucket that comes nearest to a limit: the same units in the long run, the same at once. */
 export function asRateLimit(limit: Limit): RateLimit {
   if (limit.algorithm === 'token-bucket') return limit;

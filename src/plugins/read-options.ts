@@ -3,6 +3,7 @@ import { Check } from 'typebox/value';
 import { stringify } from 'yaml';
 import { policyConfig, routeConfig } from '../config/build-policy.js';
 import { ConfigFields } from '../config/config-schema.js';
+import { checkCost, checkRouteCosts } from '../config/door-relations.js';
 import { environment } from '../config/environment.js';
 import { name } from '../config/name-field.js';
 import { suggestName } from '../config/nearest-name.js';
@@ -70,6 +71,8 @@ export function readOptions(
   checkPolicies(fields.policies, problems);
   checkRoutes(fields.routes, problems);
   checkNames(fields, has, problems);
+  checkRouteCosts(fields, problems);
+  checkOwnCost(options.cost, fields, problems);
   if (mustHold && options.policy === undefined && fields.routes.length === 0 && problems.sound(['routes'])) {
     problems.add(['policy'], 'required, unless there are routes: nothing would be held to anything');
   }
@@ -149,6 +152,11 @@ function checkNames(
   };
   if (policy !== undefined) check(['policy'], policy);
   for (const [index, route] of routes.entries()) check(['routes', index, 'policy'], route.policy);
+}
+
+/** A cost that is the same for all requests can pass. */
+function checkOwnCost(cost: unknown, { policies, policy }: SettingsFields, problems: ProblemList): void {
+  if (isCost(cost)) checkCost({ policy, cost, path: ['cost'], what: 'costs' }, policies, problems);
 }
 
 function isFunction(value: unknown): boolean {

@@ -12,7 +12,7 @@ import {
   waitMs,
   waitUs,
 } from '../model/gcra.js';
-import { asRateLimit, type Limit } from '../model/limit.js';
+import { asRateLimit, type Limit, shareOf } from '../model/limit.js';
 import { type ClockUs, monotonicUs, neverBack } from './monotonic-clock.js';
 import type { AppliedLimit, Check, Policer, PolicerVerdict, Reading } from './policer.js';
 import { RecentMap } from './recent-map.js';
@@ -152,9 +152,8 @@ export class LocalPolicer implements Policer {
   }
 
   #meterOf(limit: Limit): Meter {
-    const { ratePerSecond, burst } = asRateLimit(limit);
-    if (this.#share === 1) return meterOf(ratePerSecond, burst);
-    return meterOf(ratePerSecond * this.#share, Math.max(Math.min(1, burst), burst * this.#share));
+    const { ratePerSecond, burst } = asRateLimit(shareOf(limit, this.#share));
+    return meterOf(ratePerSecond, burst);
   }
 
   #touchKnown(buckets: readonly Bucket[]): void {

@@ -1,5 +1,5 @@
 import findMyWay from 'find-my-way';
-import { pathPatterns } from '../config/path-patterns.js';
+import { folderPatterns, pathPatterns } from '../config/path-patterns.js';
 import type { RouteConfig } from '../config/policy-config.js';
 import { readPath } from './request-path.js';
 
@@ -76,9 +76,7 @@ function addAll(router: Router, routes: readonly RouteConfig[]): void {
 
 /** What holds for all in a folder holds for the folder, unless a route says otherwise. */
 function addFolder(router: Router, route: RouteConfig): void {
-  for (const pattern of pathPatterns(route.path)) {
-    if (!pattern.endsWith('/*')) continue;
-    const folder = pattern.slice(0, -2) || '/';
+  for (const folder of folderPatterns(route.path)) {
     if (!router.hasRoute(TREE, folder)) router.on(TREE, folder, noHandler, route);
   }
 }

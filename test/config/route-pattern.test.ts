@@ -48,13 +48,21 @@ test('what the configuration takes, the table of routes takes: nothing is left t
     policy: fc.constant('p'),
     cost: fc.constant(1),
   });
+  const folderBesideExpression = ['/:id(^a$)/u', '/:id(^A$)/u/*'].map((path) => {
+    return { path, method: '*', policy: 'p', cost: 1 };
+  });
+  const refusedTwice = [
+    { path: '/:id(^a$)', method: 'GET', policy: 'p', cost: 1 },
+    { path: '/:id(^a$)', method: '*', policy: 'p', cost: 1 },
+    { path: '/:id(^A$)', method: 'HEAD', policy: 'p', cost: 1 },
+  ];
   fc.assert(
     fc.property(fc.array(route, { maxLength: 8 }), (routes) => {
       const taken = takenOf(routes);
       fc.pre(taken.length > 0);
       expect(() => routeTable(taken)).not.toThrow();
     }),
-    { numRuns: 1000 },
+    { numRuns: 1000, examples: [[folderBesideExpression], [refusedTwice]] },
   );
 });
 

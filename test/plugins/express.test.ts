@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import express, { type Response as ExpressResponse, type NextFunction, type Request } from 'express';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { headgate } from '../../src/plugins/express.js';
 
 const one = { algorithm: 'local', rate: '0.001/s', burst: 1 };
@@ -37,6 +37,19 @@ describe('the middleware on express', () => {
     expect(await statuses(2, `${url}/a`)).toEqual([200, 429]);
     expect(await statuses(2, `${url}/b`)).toEqual([200, 429]);
     expect(await statuses(2, `${url}/c`)).toEqual([200, 200]);
+  });
+
+  it('tells the console of an outage where nobody stated a logger', async () => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+    const held = headgate({ redis: '/nowhere/redis.sock', policies: { api: { rate: '1/s' } }, policy: 'api' });
+    const app = express();
+    app.get('/', held, (_request, response) => void response.send('ok'));
+    expect(await statuses(3, await listen(app))).toEqual([200, 200, 200]);
+    expect(warn.mock.calls.map(([message]) => message)).toEqual([
+      'headgate: Redis does not answer: policies decide as their onOutage says',
+    ]);
+    warn.mockRestore();
+    await held.close();
   });
 
   it('knows routes by their whole path, wherever it is mounted', async () => {
@@ -76,7 +89,7 @@ describe('the middleware on express', () => {
     [
       '`onRefused`',
       {
-        cost: 2,
+        cost: () => 2,
         onRefused: async () => {
           throw new Error('on purpose');
         },

@@ -130,6 +130,16 @@ describe('the options of a plugin', () => {
       ['policy: there is no policy "b"'],
     ],
     ['something else for a Policing', { policing: 'api' }, ['policing: expected an open Policing']],
+    [
+      'a route whose requests can never pass',
+      { policies: { api: local }, routes: [{ path: '/a', policy: 'api', cost: 101 }] },
+      ['routes[0].cost: costs 101; policy api lets 100 pass at once, for any caller'],
+    ],
+    [
+      'a cost that can never pass',
+      { policies: { api: local }, policy: 'api', cost: 101 },
+      ['cost: costs 101; policy api lets 100 pass at once, for any caller'],
+    ],
     ['a cost of 0', { policies: { api: local }, cost: 0 }, ['cost: expected a number or a function']],
     ['a cost in words', { policies: { api: local }, cost: '1' }, ['cost: expected a number or a function']],
     [

@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readOptions } from '../../src/plugins/read-options.js';
+import { scripts as leaseScripts } from '../../src/policing/lease-scripts.js';
 import { openPolicing } from '../../src/policing/open-policing.js';
+import { scripts } from '../../src/policing/scripts.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 import { FRAMEWORKS, KINDS, type ServerKind, type SharedOptions, type TestServer } from './support/servers.js';
 
@@ -87,6 +89,20 @@ describe.each(KINDS)('on $name', (kind) => {
     expect(await statuses(2, () => get(other))).toEqual([200, 429]);
   });
 
+  it('Redis has the scripts of policies of every place before the first request', async () => {
+    const client = redis.client();
+    await client.function('FLUSH');
+    const { redis: address, policies } = onRedis(three);
+    await open(kind, {
+      redis: address,
+      policies: { ...policies, leased: { algorithm: 'leased', ...three } },
+      policy: 'api',
+    });
+    const functions = async () => String(await client.function('LIST'));
+    await expect.poll(functions).toContain(scripts.check.function);
+    await expect.poll(functions).toContain(leaseScripts.lease.function);
+  });
+
   it('policies that are all local need no Redis', async () => {
     const server = await open(kind, { policies: { api: { algorithm: 'local', ...three } }, policy: 'api' });
     expect(await statuses(4, () => get(server))).toEqual([200, 200, 200, 429]);
@@ -120,7 +136,10 @@ describe.each(KINDS)('on $name', (kind) => {
     const dear = await pages('11');
     expect(dear.status).toBe(422);
     expect(dear.headers.get('retry-after')).toBeNull();
-    expect(await dear.json()).toMatchObject({ code: 'cost_exceeds_max', max: 10 });
+    const problem: unknown = await dear.json();
+    const detail = 'The request costs more than 10, the most that the policy "api" can ever let through.';
+    expect(problem).toMatchObject({ code: 'cost_exceeds_max', detail, max: 10 });
+    expect(problem).not.toHaveProperty('field');
   });
 
   it('a number is the cost of every request', async () => {
@@ -171,10 +190,23 @@ describe.each(KINDS)('on $name', (kind) => {
   });
 
   describe('while Redis is away', () => {
+    const logged: string[] = [];
+    const logger = {
+      warn: (_detail: object, message: string) => void logged.push(message),
+      info: (_detail: object, message: string) => void logged.push(message),
+    };
     const away = (policy: object): SharedOptions => ({
       redis: '/nowhere/redis.sock',
       policies: { api: { ...three, ...policy } },
       policy: 'api',
+      logger,
+    });
+    beforeEach(() => void logged.splice(0));
+
+    it('the outage is told once, whatever the number of requests', async () => {
+      const server = await open(kind, away({ onOutage: 'open' }));
+      expect(await statuses(5, () => get(server))).toEqual([200, 200, 200, 200, 200]);
+      expect(logged).toEqual([expect.stringContaining('Redis does not answer')]);
     });
 
     it('an open policy lets pass, with no number that nobody knows', async () => {
