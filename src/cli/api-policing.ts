@@ -1,12 +1,10 @@
-import type { Redis } from 'ioredis';
 import type { Config } from '../config/config.js';
 import type { PolicyConfig } from '../config/policy-config.js';
 import { openPolicing } from '../policing/open-policing.js';
 import type { Policing } from '../policing/policing.js';
-import { library } from '../policing/scripts.js';
+import { loadPolicyScripts } from '../policing/policy-scripts.js';
 import { closeConnection, openConnection, type RedisTarget, untilTried } from '../redis/connection.js';
 import { isPassing } from '../redis/outage.js';
-import { loadLibrary } from '../redis/script.js';
 import type { Logger } from '../telemetry/logger.js';
 
 /** The policies of the API, and the connection that they are decided over. */
@@ -35,7 +33,11 @@ export function openApiPolicing(
     return { policing, tried: async () => undefined, close: () => policing.close() };
   }
   const redis = openConnection(target, { name: 'api-policing', deadlineMs: DEADLINE_MS });
-  redis.on('ready', () => void teach(redis, logger));
+  redis.on('ready', () => {
+    loadPolicyScripts(redis, policies).catch((error: unknown) => {
+      if (!isPassing(error)) logger.error({ err: error }, 'the scripts of policies could not be loaded');
+    });
+  });
   const policing = openPolicing({ policies, redis, logger });
   return {
     policing,
@@ -54,13 +56,4 @@ export function outlivesRedis(policy: PolicyConfig): boolean {
 
 function needsRedis({ place }: PolicyConfig): boolean {
   return place !== 'local';
-}
-
-/** Gives Redis the scripts before the first call needs them, which may not have the time. */
-async function teach(redis: Redis, logger: Logger): Promise<void> {
-  try {
-    await loadLibrary(redis, library);
-  } catch (error) {
-    if (!isPassing(error)) logger.error({ err: error }, 'the scripts of policies could not be loaded');
-  }
 }

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import { tenantIdFault } from '../config/names.js';
-import { suggestName } from '../config/nearest-name.js';
 import type { Administration } from '../shaping/administration.js';
 import { principalOf } from './first-look.js';
+import { nameHint } from './name-hint.js';
 import { accepted, type Checked, refused } from './problems.js';
 import { shown } from './shown.js';
 
@@ -23,8 +23,8 @@ export function tenantId(id: string): Checked<string> {
 /** A type's name from a path. */
 export function knownType({ live }: Administration, name: string): Checked<string> {
   if (live.file.types.has(name)) return accepted(name);
-  const hint = suggestName(name, [...live.file.types.keys()], 'types');
-  return refused({ code: 'type_not_found', detail: `There is no job type ${shown(name)}: ${hint}.` });
+  const hint = nameHint(name, [...live.file.types.keys()], 'types');
+  return refused({ code: 'type_not_found', detail: `There is no job type ${shown(name)}: ${hint}` });
 }
 
 /** The types that `?type=` names: the one, or all. */
@@ -32,11 +32,11 @@ export function askedTypes({ live }: Administration, type: string | undefined): 
   const names = [...live.file.types.keys()];
   if (type === undefined) return accepted(names);
   if (names.includes(type)) return accepted([type]);
-  const hint = suggestName(type, names, 'types');
+  const hint = nameHint(type, names, 'types');
   return refused({
     code: 'unknown_type',
     field: 'type',
-    detail: `There is no job type ${shown(type)}: ${hint}.`,
+    detail: `There is no job type ${shown(type)}: ${hint}`,
   });
 }
 

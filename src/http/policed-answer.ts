@@ -59,9 +59,10 @@ export function policedFields(decision: Decision): PolicedFields {
 /**
  * The problem that answers a decision which does not let pass.
  *
- * @param costField Where the cost comes from: it is at fault when it can never pass.
+ * @param costField Where the caller wrote what gives the cost: at fault when it can never pass. Absent where the caller
+ * has no say in it.
  */
-export function policedProblem(decision: Decision, costField: string): Problem {
+export function policedProblem(decision: Decision, costField?: string): Problem {
   const { policy, outcome, nearest, max, retryAfterMs } = decision;
   const name = JSON.stringify(policy);
   switch (outcome) {
@@ -71,8 +72,10 @@ export function policedProblem(decision: Decision, costField: string): Problem {
     }
     case 'cost_exceeds_max': {
       const most = max === undefined ? 'what' : `${max}, the most that`;
-      const detail = `\`${costField}\` gives a cost above ${most} the policy ${name} can ever let through.`;
-      return { code: 'cost_exceeds_max', field: costField, detail, ...policedFields(decision) };
+      const cost = costField === undefined ? 'The request costs more than' : `\`${costField}\` gives a cost above`;
+      const detail = `${cost} ${most} the policy ${name} can ever let through.`;
+      const field = costField === undefined ? {} : { field: costField };
+      return { code: 'cost_exceeds_max', ...field, detail, ...policedFields(decision) };
     }
     case 'unknown': {
       const detail = `The store did not answer in time, and the policy ${name} lets nothing through without it.`;

@@ -1,5 +1,5 @@
-import { suggestName } from '../config/nearest-name.js';
 import { shortened } from '../config/problem.js';
+import { nameHint } from './name-hint.js';
 import { accepted, type Checked, refused } from './problems.js';
 import { shown } from './shown.js';
 
@@ -29,11 +29,11 @@ export function readQuery(
     const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
     if (kind === undefined) {
       const known = Object.keys(kinds);
-      const hint = suggestName(name, known, 'parameters');
+      const hint = nameHint(name, known, 'parameters');
       return refused({
         code: 'unknown_field',
         field: shortened(name) || 'query',
-        detail: `${shown(name)} is no parameter here: ${hint}.`,
+        detail: `${shown(name)} is no parameter here: ${hint}`,
       });
     }
     if (values.has(name)) return refused(invalid(name, `\`${name}\` is given more than once.`));

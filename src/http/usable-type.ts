@@ -1,5 +1,5 @@
-import { suggestName } from '../config/nearest-name.js';
 import type { Door, DoorType } from './door.js';
+import { nameHint } from './name-hint.js';
 import { accepted, type Checked, refused } from './problems.js';
 import { shown } from './shown.js';
 
@@ -7,8 +7,8 @@ import { shown } from './shown.js';
 export function usableType(door: Door, tenant: string, name: string, field: string): Checked<DoorType> {
   const rules = door.type(name);
   if (rules === undefined) {
-    const hint = suggestName(name, usableTypes(door, tenant), 'types');
-    return refused({ code: 'unknown_type', field, detail: `There is no job type ${shown(name)}: ${hint}.` });
+    const hint = nameHint(name, usableTypes(door, tenant), 'types');
+    return refused({ code: 'unknown_type', field, detail: `There is no job type ${shown(name)}: ${hint}` });
   }
   if (door.allowed(tenant, name)) return accepted(rules);
   return refused({ code: 'type_forbidden', field, detail: `The tenant may not use the type ${shown(name)}.` });

@@ -1,10 +1,10 @@
 import { openPolicing } from '../policing/open-policing.js';
 import type { OutageLogger } from '../policing/outage-log.js';
 import type { Policing } from '../policing/policing.js';
+import { loadPolicyScripts } from '../policing/policy-scripts.js';
 import { routeTable } from '../policing/route-table.js';
-import { library } from '../policing/scripts.js';
 import { closeConnection, openConnection, type RedisTarget, untilTried } from '../redis/connection.js';
-import { loadLibrary } from '../redis/script.js';
+import { consoleLogger } from './console-logger.js';
 import { Guard } from './guard.js';
 import type { HeadgateOptions } from './plugin-options.js';
 import { type PluginSettings, readOptions } from './read-options.js';
@@ -38,7 +38,7 @@ export function openGuard<Request, Response>(
 ): OpenGuard<Request> {
   const { policing: theirs } = options;
   const settings = readOptions({ ...options }, theirs && ((policy) => theirs.has(policy)), mustHold);
-  const own = theirs === undefined ? openOwn(settings, options.logger) : undefined;
+  const own = theirs === undefined ? openOwn(settings, options.logger ?? consoleLogger) : undefined;
   const policing = theirs ?? own?.policing;
   if (policing === undefined) throw new Error('a guard has a policing of its own or one that it was given');
   const { policy, cost, caller, skip } = options;
@@ -64,13 +64,12 @@ interface OwnPolicing {
   close(): Promise<void>;
 }
 
-function openOwn({ policies, redis }: PluginSettings, logger: OutageLogger | undefined): OwnPolicing {
+function openOwn({ policies, redis }: PluginSettings, logger: OutageLogger): OwnPolicing {
   const connection =
     redis?.kind === 'server'
       ? openConnection(targetOf(redis.url), { name: 'plugin', deadlineMs: COMMAND_MS })
       : undefined;
-  // Redis gets the scripts before the first call needs them, which may not have the time; one that has not asks again.
-  connection?.on('ready', () => loadLibrary(connection, library).catch(() => undefined));
+  connection?.on('ready', () => loadPolicyScripts(connection, policies).catch(() => undefined));
   const policing = openPolicing({ policies, redis: connection, logger });
   return {
     policing,

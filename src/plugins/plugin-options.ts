@@ -39,7 +39,10 @@ export interface HeadgateOptions<Request, Response> {
    * further, whatever it does.
    */
   readonly onRefused?: ((request: Request, response: Response, decision: Decision) => unknown) | undefined;
-  /** Told once when an outage of Redis begins and once when it is over: a logger of pino, or what has its `warn` and `info`. */
+  /**
+   * Told once when an outage of Redis begins and once when it is over: a logger of pino, or what has its `warn` and `info`.
+   * Fastify's own with fastify, else the console, unless stated.
+   */
   readonly logger?: OutageLogger | undefined;
 }
 

@@ -17,7 +17,7 @@ export interface Refusal {
 
 /** The answer to a request that was refused, the same as Headgate's own API gives. */
 export function refusalOf(decision: Decision): Refusal {
-  const problem = policedProblem(decision, 'cost');
+  const problem = policedProblem(decision);
   return {
     status: problemStatus(problem),
     headers: problemHeaders(problem),

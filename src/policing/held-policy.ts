@@ -1,19 +1,28 @@
 import { ANONYMOUS_TIER, type PolicyConfig } from '../config/policy-config.js';
-import type { Limit } from '../model/limit.js';
-import type { AppliedLimit } from './policer.js';
+import { type Limit, shareOf } from '../model/limit.js';
+import type { AppliedLimit, PolicerVerdict } from './policer.js';
 import type { Caller } from './policing.js';
 import { callerSubject, limitSubject } from './subject.js';
+import { tooDear } from './too-dear.js';
 
 /** The limits of a tier, with what is known of their subjects before anybody calls. */
 export class HeldLimits {
+  /** As this process holds callers to them: its share of each. */
   readonly limits: readonly Limit[];
+  readonly #own: readonly { readonly limit: Limit }[];
   readonly #applied: readonly AppliedLimit[];
   readonly #perKey: boolean;
 
-  constructor(policy: string, limits: readonly Limit[]) {
-    this.limits = limits;
+  constructor({ name: policy, share }: Pick<PolicyConfig, 'name' | 'share'>, limits: readonly Limit[]) {
+    this.limits = limits.map((limit) => shareOf(limit, share));
+    this.#own = this.limits.map((limit) => ({ limit }));
     this.#applied = limits.map((limit, index) => ({ limit, subject: limitSubject(policy, index, limit) }));
     this.#perKey = limits.some(({ per }) => per === 'key');
+  }
+
+  /** The verdict on a cost that can never pass: that is arithmetic, and nobody has to be asked. */
+  tooDear(cost: number): PolicerVerdict | undefined {
+    return tooDear(this.#own, cost);
   }
 
   /** The limits as they apply to a caller. */
@@ -34,8 +43,8 @@ export class HeldPolicy {
 
   constructor(config: PolicyConfig) {
     this.config = config;
-    this.#default = new HeldLimits(config.name, config.limits);
-    this.#byTier = new Map([...config.byTier].map(([tier, limits]) => [tier, new HeldLimits(config.name, limits)]));
+    this.#default = new HeldLimits(config, config.limits);
+    this.#byTier = new Map([...config.byTier].map(([tier, limits]) => [tier, new HeldLimits(config, limits)]));
   }
 
   /** What a caller is held to: by the tier that was named for it; without one, a stranger is `anonymous`. */

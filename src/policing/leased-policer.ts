@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { waitMs } from '../model/gcra.js';
-import { quotaOf } from '../model/limit.js';
 import { LeaseDesk } from './lease-desk.js';
 import { leaseKey } from './lease-scripts.js';
 import { LeasedBucket, type LeaseTerms } from './leased-bucket.js';
 import { type ClockUs, monotonicUs, neverBack } from './monotonic-clock.js';
 import type { AppliedLimit, Check, Policer, PolicerVerdict } from './policer.js';
 import { RecentMap } from './recent-map.js';
+import { tooDear } from './too-dear.js';
 
 export interface LeasedPolicerOptions {
   /** How long units taken in advance may be kept. */
@@ -21,6 +21,13 @@ export interface LeasedPolicerOptions {
   readonly clock?: ClockUs;
   /** Microseconds since 2025-01-01, for tests; the server's own clock unless given. */
   readonly redisClock?: ClockUs;
+}
+
+/** How a call is decided. */
+interface Manner {
+  readonly peek: boolean;
+  /** Whether to ask Redis for more units before those in hand run out. */
+  readonly ahead: boolean;
 }
 
 const DEFAULT_MAX_KEYS = 10_000;
@@ -92,7 +99,21 @@ export class LeasedPolicer implements Policer {
       buckets.push(bucket);
       if (!peek) this.#touch(bucket, cost, nowUs);
     }
-    return this.#decide(buckets, cost, peek) ?? this.#ask(buckets, cost, peek);
+    return this.#decide(buckets, cost, { peek, ahead: true }) ?? this.#ask(buckets, cost, peek);
+  }
+
+  /**
+   * What can be said while Redis is away: by what is in hand, or by what it said last; `undefined` when it takes Redis to
+   * tell. Nothing is sent.
+   */
+  checkUnasked({ limits, cost, peek }: Check): PolicerVerdict | undefined {
+    if (this.#isClosed) return undefined;
+    const dear = tooDear(limits, cost);
+    if (dear) return dear;
+    const nowUs = this.#now();
+    const buckets = limits.map((applied) => this.#find(applied, nowUs));
+    for (const bucket of buckets) if (!peek && bucket.isRemembered) this.#touch(bucket, cost, nowUs);
+    return this.#decide(buckets, cost, { peek, ahead: false });
   }
 
   /** The same for a single limit, which most policies have: nothing is gathered in lists while what is held decides. */
@@ -130,7 +151,7 @@ export class LeasedPolicer implements Policer {
   }
 
   /** What can be said without asking; `undefined` when it takes Redis to tell. Takes what a call that passes costs. */
-  #decide(buckets: readonly LeasedBucket[], cost: number, peek: boolean): PolicerVerdict | undefined {
+  #decide(buckets: readonly LeasedBucket[], cost: number, how: Manner): PolicerVerdict | undefined {
     const nowUs = this.#now();
     let longestUs = 0;
     let limitedBy = -1;
@@ -147,13 +168,13 @@ export class LeasedPolicer implements Policer {
       }
     }
     if (limitedBy >= 0) return limited(buckets, cost, nowUs, limitedBy, longestUs);
-    return mustAsk ? undefined : this.#pass(buckets, cost, peek, nowUs);
+    return mustAsk ? undefined : this.#pass(buckets, cost, how, nowUs);
   }
 
-  #pass(buckets: readonly LeasedBucket[], cost: number, peek: boolean, nowUs: number): PolicerVerdict {
+  #pass(buckets: readonly LeasedBucket[], cost: number, { peek, ahead }: Manner, nowUs: number): PolicerVerdict {
     if (peek) return { verdict: 'conforming', readings: readingsOf(buckets, nowUs), giveBack: nothing };
     const used = buckets.map((bucket) => bucket.use(cost, nowUs));
-    for (const bucket of buckets) if (bucket.wantsMore(cost, nowUs)) this.#desk.fetchAhead(bucket, cost);
+    for (const bucket of buckets) if (ahead && bucket.wantsMore(cost, nowUs)) this.#desk.fetchAhead(bucket, cost);
     return {
       verdict: 'conforming',
       readings: readingsOf(buckets, nowUs),
@@ -173,9 +194,10 @@ export class LeasedPolicer implements Policer {
       await Promise.all(
         lacking.map((bucket) => (peek ? this.#desk.look(bucket, cost) : this.#desk.fetch(bucket, cost))),
       );
-      const verdict = this.#decide(buckets, cost, peek);
+      const how = { peek, ahead: true };
+      const verdict = this.#decide(buckets, cost, how);
       if (verdict) return verdict;
-      if (peek) return this.#pass(buckets, cost, peek, this.#now());
+      if (peek) return this.#pass(buckets, cost, how, this.#now());
     }
     const nowUs = this.#now();
     const limitedBy = Math.max(
@@ -248,18 +270,4 @@ function limited(
 
 function readingsOf(buckets: readonly LeasedBucket[], nowUs: number) {
   return buckets.map((bucket) => bucket.reading(nowUs));
-}
-
-/** The limit with the smallest quota, when the cost can never pass it. */
-function tooDear(limits: readonly AppliedLimit[], cost: number): PolicerVerdict | undefined {
-  let limitedBy = -1;
-  let max = Number.POSITIVE_INFINITY;
-  for (let i = 0; i < limits.length; i += 1) {
-    const limit = limits[i]?.limit;
-    const quota = limit ? quotaOf(limit) : max;
-    if (cost <= quota || quota >= max) continue;
-    limitedBy = i;
-    max = quota;
-  }
-  return limitedBy < 0 ? undefined : { verdict: 'cost_exceeds_max', limitedBy, max };
 }

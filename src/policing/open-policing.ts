@@ -3,7 +3,7 @@ import type { PolicyConfig } from '../config/policy-config.js';
 import { Circuit } from './circuit.js';
 import { decisionOf } from './decision.js';
 import { DecisionCounts } from './decision-counts.js';
-import { HeldPolicy } from './held-policy.js';
+import { type HeldLimits, HeldPolicy } from './held-policy.js';
 import { OutageLog, type OutageLogger } from './outage-log.js';
 import { type Judgement, OutagePolicer, type OutagePolicerOptions } from './outage-policer.js';
 import { Policers } from './policers.js';
@@ -31,7 +31,6 @@ const FAULT_QUIET_MS = 60_000;
 
 const monotonicMs = (): number => performance.now();
 
-/** Without limits there is nobody to be asked, whether or not Redis is there. */
 const UNLIMITED: Judgement = {
   decidedBy: 'policer',
   verdict: { verdict: 'conforming', readings: [], giveBack: () => undefined },
@@ -97,7 +96,7 @@ class OpenPolicing implements Policing {
     if (!(cost >= LEAST_COST && cost <= GREATEST_COST)) throw new TypeError(`a cost of ${cost} cannot be charged`);
     const { policy, policer } = door;
     const held = policy.limitsOf(caller);
-    const judged = held.limits.length === 0 ? UNLIMITED : policer.check({ limits: held.appliedTo(caller), cost, peek });
+    const judged = withoutAsking(held, cost) ?? policer.check({ limits: held.appliedTo(caller), cost, peek });
     const judgement = judged instanceof Promise ? await judged : judged;
     const decision = decisionOf(judgement, {
       policy: policy.config,
@@ -122,6 +121,13 @@ class OpenPolicing implements Policing {
     if (config.onOutage !== 'local') return config.onOutage;
     return config.place === 'local' ? 'closed' : this.#policers.local(config);
   }
+}
+
+/** What needs no policer, whether or not Redis is there: a caller without limits, and a cost above them. */
+function withoutAsking(held: HeldLimits, cost: number): Judgement | undefined {
+  if (held.limits.length === 0) return UNLIMITED;
+  const verdict = held.tooDear(cost);
+  return verdict && { decidedBy: 'policer', verdict };
 }
 
 /** What was charged can be given back once. */

@@ -13,10 +13,16 @@ export interface StandIn {
   check(check: Check): PolicerVerdict;
 }
 
+/** A policer that asks at times, and at times need not. */
+export interface Unasked {
+  /** What it can say without asking anybody; `undefined` when it cannot. It gives back without asking, too. */
+  checkUnasked(check: Check): PolicerVerdict | undefined;
+}
+
 export interface OutagePolicerOptions {
   /** The name of the policy, for the log. */
   readonly policy: string;
-  readonly policer: Policer;
+  readonly policer: Policer & Partial<Unasked>;
   /** Decides in its place: lets all pass, refuses all, or is asked. */
   readonly standIn: 'open' | 'closed' | StandIn;
   readonly deadlineMs: number;
@@ -33,7 +39,8 @@ const CLOSED: Judgement = { decidedBy: 'closed' };
 
 /**
  * A policer that always comes to a judgement, by the deadline: where the one inside is late, rejects or throws, its
- * stand-in decides. An answer that comes late is ignored; what it charged stays charged.
+ * stand-in decides. An answer that comes late is ignored; what it charged stays charged. While the circuit is open, a
+ * policer that has something in hand goes on with it.
  */
 export class OutagePolicer {
   readonly #options: OutagePolicerOptions;
@@ -44,12 +51,9 @@ export class OutagePolicer {
 
   /** Synchronous where nobody has to be asked. Neither throws nor rejects. */
   check(check: Check): Judgement | Promise<Judgement> {
-    const { policer, circuit, policy, outages, faults } = this.#options;
+    const { policer, circuit, faults } = this.#options;
     const pass = circuit?.admit();
-    if (circuit !== undefined && pass === undefined) {
-      outages.stoodIn(policy);
-      return this.#standIn(check);
-    }
+    if (circuit !== undefined && pass === undefined) return this.#withoutAsking(check);
     let answer: PolicerVerdict | Promise<PolicerVerdict>;
     try {
       answer = policer.check(check);
@@ -65,14 +69,22 @@ export class OutagePolicer {
 
   /** Has a conforming call given back. Never rejects and never hangs: what cannot be given back stays charged. */
   async giveBack({ giveBack }: Extract<PolicerVerdict, { verdict: 'conforming' }>): Promise<void> {
-    const { circuit, deadlineMs, policy, faults } = this.#options;
-    if (circuit?.isOpen === true) return;
+    const { circuit, policer, deadlineMs, policy, faults } = this.#options;
+    if (circuit?.isOpen === true && policer.checkUnasked === undefined) return;
     try {
       const given = giveBack();
       if (given instanceof Promise) await withinDeadline(given, deadlineMs);
     } catch (error) {
       if (!isOutage(error)) faults.failed(policy, error);
     }
+  }
+
+  #withoutAsking(check: Check): Judgement {
+    const { policer, policy, outages } = this.#options;
+    const verdict = policer.checkUnasked?.(check);
+    if (verdict !== undefined) return { decidedBy: 'policer', verdict };
+    outages.stoodIn(policy);
+    return this.#standIn(check);
   }
 
   async #waitFor(answer: Promise<PolicerVerdict>, pass: Pass | undefined, check: Check): Promise<Judgement> {

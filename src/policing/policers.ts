@@ -3,6 +3,7 @@ import type { PolicyConfig } from '../config/policy-config.js';
 import { withinDeadline } from './deadline.js';
 import { LeasedPolicer } from './leased-policer.js';
 import { LocalPolicer } from './local-policer.js';
+import type { Unasked } from './outage-policer.js';
 import type { Policer } from './policer.js';
 import { RedisPolicer } from './redis-policer.js';
 
@@ -24,7 +25,7 @@ export class Policers {
    *
    * @throws Error when it needs Redis and there is none.
    */
-  of(policy: PolicyConfig): Policer {
+  of(policy: PolicyConfig): Policer & Partial<Unasked> {
     switch (policy.place) {
       case 'local':
         return this.local(policy);

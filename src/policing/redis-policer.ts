@@ -1,5 +1,4 @@
 import type { Redis } from 'ioredis';
-import { type Limit, quotaOf } from '../model/limit.js';
 import { limitKeys } from '../redis/keys.js';
 import { runScript } from '../redis/script.js';
 import { type AskedCall, CheckBatch } from './check-batch.js';
@@ -7,6 +6,7 @@ import { limitArguments } from './limit-arguments.js';
 import type { CallReport } from './limit-report.js';
 import type { AppliedLimit, Check, Policer, PolicerVerdict } from './policer.js';
 import { scripts } from './scripts.js';
+import { tooDear } from './too-dear.js';
 
 export interface RedisPolicerOptions {
   /**
@@ -75,16 +75,6 @@ export class RedisPolicer implements Policer {
   #instant(): string | number {
     return this.#now?.() ?? '';
   }
-}
-
-/** The limit with the smallest quota, when the cost can never pass it. */
-function tooDear(limits: readonly AppliedLimit[], cost: number): PolicerVerdict | undefined {
-  let smallest: { readonly limitedBy: number; readonly max: number } | undefined;
-  limits.forEach(({ limit }: { readonly limit: Limit }, limitedBy) => {
-    const max = quotaOf(limit);
-    if (cost > max && max < (smallest?.max ?? Infinity)) smallest = { limitedBy, max };
-  });
-  return smallest && { verdict: 'cost_exceeds_max', ...smallest };
 }
 
 /** Each limit lets the call through when it has waited so long, and goes on to: the longest wait is that of the call. */

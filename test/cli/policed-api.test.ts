@@ -2,6 +2,8 @@ import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { afterEach, describe, expect, test } from 'vitest';
 import { startApi } from '../../src/cli/api-server.js';
+import { scripts as leaseScripts } from '../../src/policing/lease-scripts.js';
+import { scripts } from '../../src/policing/scripts.js';
 import { configFrom } from '../http/support/test-config.js';
 import { startRedis, type TestRedis, type TestRedisOptions } from '../support/redis-server.js';
 
@@ -76,6 +78,15 @@ describe('the API of policies alone', () => {
     await api.close();
     endings.pop();
     await expect.poll(() => names(client)).toEqual([]);
+  });
+
+  test('gives Redis the scripts of policies of every place before the first call', async () => {
+    const server = await redisServer();
+    const policies = 'policies: { api: { rate: 1/m }, shared: { algorithm: leased, rate: 1/s } }';
+    await listening(`types: {}\n${TENANT}\n${policies}`, server);
+    const functions = async () => String(await server.client().function('LIST'));
+    await expect.poll(functions).toContain(scripts.check.function);
+    await expect.poll(functions).toContain(leaseScripts.lease.function);
   });
 
   test('opens no connection for policies that are kept in the process', async () => {

@@ -1,6 +1,6 @@
-import { suggestName } from '../../config/nearest-name.js';
 import type { Administration } from '../../shaping/administration.js';
 import type { HttpApp } from '../http-app.js';
+import { nameHint } from '../name-hint.js';
 import { TierResource, tierResource } from '../override-answer.js';
 import { overrideRoutes } from '../override-routes.js';
 import { accepted, refused } from '../problems.js';
@@ -15,8 +15,8 @@ export function tierRoutes(app: HttpApp, admin: Administration): void {
     answer: TierResource,
     find: (name) => {
       if (tiers.has(name)) return accepted(name);
-      const hint = suggestName(name, [...tiers.keys()], 'tiers');
-      return refused({ code: 'tier_not_found', detail: `There is no tier ${shown(name)}: ${hint}.` });
+      const hint = nameHint(name, [...tiers.keys()], 'tiers');
+      return refused({ code: 'tier_not_found', detail: `There is no tier ${shown(name)}: ${hint}` });
     },
     resource: (name) => tierResource(admin, name),
   });
