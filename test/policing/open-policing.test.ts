@@ -66,6 +66,15 @@ describe('policies in the process', () => {
     expect(await passing(open(policy('api', [bucket(20)], { share: 0.25 })), acme, 20)).toBe(5);
   });
 
+  test('tell of this process’s share, and not of the whole', async () => {
+    const policing = open(policy('api', [bucket(20)], { share: 0.25 }));
+    const { nearest, limits } = await policing.decide({ policy: 'api', caller: acme, cost: 1 });
+    expect(nearest).toMatchObject({ limit: { burst: 5, ratePerSecond: 5 / 3600 }, remaining: 4 });
+    expect(limits).toHaveLength(1);
+    const dear = await policing.decide({ policy: 'api', caller: acme, cost: 6 });
+    expect(dear).toMatchObject({ outcome: 'cost_exceeds_max', max: 5 });
+  });
+
   test('decide and count, but let pass, where they are not enforced', async () => {
     const policing = open(policy('api', [bucket(2)], { enforce: false }));
     expect(await passing(policing, acme, 5)).toBe(5);

@@ -111,6 +111,16 @@ describe('while Redis swallows what it is sent', () => {
     });
   });
 
+  test('what can never pass is refused for good: that is arithmetic', async () => {
+    const { policing, decide } = await open(ON_OUTAGE.map((each) => onRedis(each)));
+    proxy.swallow();
+    for (let i = 0; i < 3; i += 1) await decide('open', { key: String(i) });
+    for (const each of ON_OUTAGE)
+      expect(await policing.decide({ policy: each, caller: { tenant: 'acme' }, cost: 6 })).toMatchObject({
+        ...{ outcome: 'cost_exceeds_max', decidedBy: 'policer', allowed: false, max: 5, retryAfterMs: null },
+      });
+  });
+
   test('a local stand-in holds callers to the same limits', async () => {
     const { decide } = await open([onRedis('local')]);
     proxy.swallow();
@@ -166,6 +176,25 @@ describe('while Redis swallows what it is sent', () => {
 });
 
 describe('a policy whose units are leased', () => {
+  test('goes on with what it holds while the circuit is open, and sends nothing', async () => {
+    const plenty = policy('leased', [bucket(100)], {
+      ...{ place: 'leased', onOutage: 'closed', leaseMs: 60_000, deadlineMs: DEADLINE_MS },
+    });
+    const { decide } = await open([plenty, onRedis('open')]);
+    for (let i = 0; i < 20; i += 1) await decide('leased');
+    proxy.swallow();
+    for (let i = 0; i < 3; i += 1) await decide('open', { key: String(i) });
+    const before = proxy.commands;
+    expect((await decide('open')).decidedBy).toBe('open');
+    expect(await decide('leased')).toMatchObject({ outcome: 'conforming', decidedBy: 'policer' });
+    expect((await decide('leased', { tenant: 'of whom nothing is known' })).decidedBy).toBe('closed');
+    let held = 0;
+    while ((await decide('leased')).decidedBy === 'policer' && held < 100) held += 1;
+    expect(held).toBeGreaterThan(0);
+    expect(held).toBeLessThan(80);
+    expect(proxy.commands).toBe(before);
+  });
+
   test('decides as its onOutage says once what it holds is used', async () => {
     const leased = ON_OUTAGE.map((onOutage) => onRedis(onOutage, { place: 'leased' }));
     const { decide } = await open(leased);

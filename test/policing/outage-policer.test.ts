@@ -137,6 +137,21 @@ describe('a policer with a deadline', () => {
     expect(await guarded.check(check)).toEqual({ decidedBy: 'policer', verdict: full });
   });
 
+  test('goes on with what the one inside can say without asking, while Redis is left alone', async () => {
+    let inHand: PolicerVerdict | undefined = full;
+    const inner = {
+      ...policer(() => Promise.reject(new Error('Connection is closed.'))),
+      checkUnasked: () => inHand,
+    };
+    const { policer: outside, lines } = setUp(inner, { standIn: 'closed' });
+    expect(await outside.check(check)).toEqual({ decidedBy: 'closed' });
+    expect(outside.check(check)).toEqual({ decidedBy: 'policer', verdict: full });
+    inHand = undefined;
+    expect(outside.check(check)).toEqual({ decidedBy: 'closed' });
+    expect(inner.asked()).toBe(1);
+    expect(lines).toHaveLength(1);
+  });
+
   test('does not take an answer that took no asking for a sign of Redis', async () => {
     let answer: Policer['check'] = rejects('Connection is closed.');
     const inside = policer((each) => answer(each));
