@@ -28,6 +28,15 @@ afterEach(async () => {
 });
 afterAll(() => server.stop());
 
+/** Something that a test waits for, or keeps others waiting for. */
+function signal(): { readonly given: Promise<void>; give(): void } {
+  let give = (): void => undefined;
+  const given = new Promise<void>((resolve) => {
+    give = resolve;
+  });
+  return { given, give: () => give() };
+}
+
 /** What one process has: its configuration, in step with Redis. */
 async function process({ pollMs = 600_000, onChange = async (): Promise<void> => undefined } = {}) {
   const connect = (name: string) => {
@@ -137,16 +146,36 @@ describe('a message that got lost', () => {
   });
 });
 
+test('what this process changed is not undone by a reading that began before', async () => {
+  const [answered, letGo] = [signal(), signal()];
+  class SlowStore extends OverrideStore {
+    override async readAll() {
+      const all = await super.readAll();
+      answered.give();
+      await letGo.given;
+      return all;
+    }
+  }
+  const live = new LiveConfig(file);
+  const store = new SlowStore(redis);
+  const ears = new Subscriber(server.client());
+  const options = { onChange: async () => undefined, onError: (error: unknown) => expect.unreachable(String(error)) };
+  const follower = new OverrideFollower(store, live, ears, options);
+  const reloaded = follower.reload();
+  await answered.given;
+  follower.adopt(TENANT, await store.change(TENANT, new Map([['rate', '2/s']]), false));
+  letGo.give();
+  await reloaded;
+  expect(Object.fromEntries(live.values(TENANT))).toEqual({ rate: '2/s' });
+});
+
 test('whoever is slow to follow a change keeps nobody from hearing of the next', async () => {
-  let letGo = (): void => undefined;
-  const held = new Promise<void>((resolve) => {
-    letGo = resolve;
-  });
-  const [one, slow] = [await process(), await process({ onChange: () => held })];
+  const letGo = signal();
+  const [one, slow] = [await process(), await process({ onChange: () => letGo.given })];
   await one.change({ rate: '2/s' });
   await one.change({ rate: '3/s' });
   await soon(() => slow.held()).toEqual({ rate: '3/s' });
-  letGo();
+  letGo.give();
 });
 
 test('what is in Redis holds after a reload, even when it went back in time', async () => {
