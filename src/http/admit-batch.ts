@@ -2,9 +2,11 @@ import type { Admission } from '../model/verdict.js';
 import type { Decision } from '../policing/policing.js';
 import { RedisUnavailable } from '../redis/outage.js';
 import type { DoorAnswer, Shaping } from '../shaping/shaping.js';
+import { type BucketGroup, byBucket } from './by-bucket.js';
 import type { RouteParts } from './http-app.js';
 import { giveBackUnlessAdded, policeJob } from './police-job.js';
 import type { JobAtDoor } from './read-job.js';
+import { replaysAmong } from './replays-among.js';
 
 /**
  * What became of one item: a verdict of its bucket; a refusal by the policy of its type; or nobody knows, because Redis
@@ -36,10 +38,12 @@ export async function admitBatch(
 ): Promise<BatchOutcome> {
   const outcomes: Outcome[] = jobs.map((atDoor) => ({ kind: 'outage', atDoor }));
   const rooms: BatchOutcome['rooms'][number][] = [];
+  const items = await policedItems(parts, jobs);
+  const replays = await replaysAmong(parts.shaping, items);
   const passed: Item[] = [];
-  for (const item of await policedItems(parts, jobs)) {
+  for (const item of items) {
     const { index, atDoor, decision } = item;
-    if (decision === undefined || decision.allowed) passed.push(item);
+    if (decision === undefined || decision.allowed || replays.has(item)) passed.push(item);
     else outcomes[index] = { kind: 'policed', atDoor, decision };
   }
   await Promise.all(
@@ -76,20 +80,8 @@ async function policedItems(
   return items;
 }
 
-function byBucket(items: readonly Item[]): readonly (readonly [Item, ...Item[]])[] {
-  const groups = new Map<string, [Item, ...Item[]]>();
-  for (const item of items) {
-    const { type, tenant } = item.atDoor;
-    const bucket = JSON.stringify([type, tenant]);
-    const group = groups.get(bucket);
-    if (group === undefined) groups.set(bucket, [item]);
-    else group.push(item);
-  }
-  return [...groups.values()];
-}
-
 /** `undefined` when Redis was away. */
-async function admitGroup(shaping: Shaping, group: readonly [Item, ...Item[]]): Promise<DoorAnswer | undefined> {
+async function admitGroup(shaping: Shaping, group: BucketGroup<Item>): Promise<DoorAnswer | undefined> {
   const [{ atDoor }] = group;
   try {
     return await shaping.admit(

@@ -51,6 +51,11 @@ export function bucketKey(tag: ShardTag, tenant: EncodedTenant): string {
   return `${tag}:bucket:${tenant}`;
 }
 
+/** What an idempotency key, by its digest, stands for: the digest of the request and the id of the job. */
+export function idempotencyKey(tag: ShardTag, tenant: EncodedTenant, keyDigest: string): string {
+  return `${tag}:idem:${tenant}:${keyDigest}`;
+}
+
 /** Keys that all queues of a shard share, by BullMQ's name for them. */
 export function sharedQueueKeys(tag: ShardTag): Record<'events' | 'id' | 'meta' | 'marker', string> {
   return { events: `${tag}:events`, id: `${tag}:id`, meta: `${tag}:meta`, marker: `${tag}:marker` };

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Admission, Cancellation, JobPage, JobView, NewJob } from '../model/verdict.js';
 import { orUnavailable } from '../redis/connection.js';
-import { encodeTenant, scheduleKeys, shardTag } from '../redis/keys.js';
+import { encodeTenant, idempotencyKey, scheduleKeys, shardTag } from '../redis/keys.js';
 import { type Argument, runScript, type Script } from '../redis/script.js';
 import { admissionOf } from './admission.js';
 import { type Cursor, formatCursor, parseCursor } from './cursor.js';
@@ -47,6 +47,13 @@ export class RedisShaping implements Shaping {
       admissions.push(admissionOf(verdict, reply.unixMs, replayed));
     }
     return { admissions, depth: reply.depth, freePlaces: reply.freePlaces };
+  }
+
+  async knows(type: string, tenant: string, idempotencyKeys: readonly string[]): Promise<readonly boolean[]> {
+    const bucket = [shardTag(type), encodeTenant(tenant)] as const;
+    const keys = idempotencyKeys.map((key) => idempotencyKey(...bucket, digest(key)));
+    const known = await orUnavailable(() => this.#redis.mget(keys));
+    return known.map((job) => job !== null);
   }
 
   job(tenant: string, id: string): Promise<JobView | undefined> {

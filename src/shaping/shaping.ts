@@ -55,6 +55,8 @@ export interface JobFilter {
 export interface Shaping {
   /** Admits jobs of one bucket in their order: a prefix of them, all-or-nothing per job, atomically. One verdict each. */
   admit(type: string, tenant: string, jobs: readonly NewJob[]): Promise<DoorAnswer>;
+  /** Which of these idempotency keys name a job of the bucket: to admit one of them again adds nothing. */
+  knows(type: string, tenant: string, idempotencyKeys: readonly string[]): Promise<readonly boolean[]>;
   /** One job of `tenant`; `undefined` when there is none of that id (another tenant's job included). */
   job(tenant: string, id: string): Promise<JobView | undefined>;
   /** Jobs of one bucket and state, oldest first, without their results, which may be large. */

@@ -96,6 +96,23 @@ describe('a job whose type has a policy', () => {
     expect(asked).toHaveLength(1);
   });
 
+  test.each([
+    ['whether it is there already is not known', LIMITED, 429, 1],
+    ['it has no idempotency key', LIMITED, 429, 0],
+    ['its policy is closed', CLOSED, 503, 0],
+  ])('stays refused where %s', async (what, verdict, status, reads) => {
+    let read = 0;
+    const knows = async (): Promise<never> => {
+      read += 1;
+      return away();
+    };
+    const { app, admits } = await appOn(verdict, { knows });
+    const headers = what.startsWith('it has no') ? {} : { 'idempotency-key': 'k' };
+    expect((await app.inject(post({ type: 'chat', data: {} }, headers))).statusCode).toBe(status);
+    expect(read).toBe(reads);
+    expect(admits).toEqual([]);
+  });
+
   test('keeps its charge when nobody knows whether it was stored', async () => {
     const { app, asked, givenBack } = await appOn(undefined, { admit: away });
     expect((await app.inject(post({ type: 'chat', data: {} }))).statusCode).toBe(503);

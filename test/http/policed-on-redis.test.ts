@@ -261,6 +261,26 @@ describe('a policy at the door of a type', () => {
     expect(await remaining()).toBeCloseTo(90, 0);
   });
 
+  test('keeps nobody who repeats a job from its answer, while it is exhausted', async () => {
+    const first = await app.inject(llm(10, { 'idempotency-key': 'once' }));
+    await asked({ policy: 'api', cost: 90 });
+    const again = await app.inject(llm(10, { 'idempotency-key': 'once' }));
+    expect([again.statusCode, again.headers['idempotent-replayed'], again.json().id]).toEqual([
+      ...[202, 'true', first.json().id],
+    ]);
+    expect(problemIn(await app.inject(llm(20, { 'idempotency-key': 'once' })))).toMatchObject({
+      code: 'idempotency_mismatch',
+    });
+    expect(problemIn(await app.inject(llm(10, { 'idempotency-key': 'new' })))).toMatchObject({ code: 'rate_limited' });
+    const item = (idempotencyKey: string) => ({ type: 'llm', data: {}, cost: 10, idempotencyKey });
+    const payload = { jobs: [item('new'), item('once')] };
+    const { jobs } = (await app.inject(as('acme', { method: 'POST', url: '/v1/jobs/batch', payload }))).json();
+    expect(jobs).toMatchObject([
+      { verdict: 'rejected', problem: { code: 'rate_limited' } },
+      { verdict: 'admitted', replayed: true, id: first.json().id },
+    ]);
+  });
+
   test('has a verdict for every item of a batch, and the bucket takes a prefix of those that pass', async () => {
     await asked({ policy: 'api', cost: 50 });
     const jobs = [20, 40, 20, 5, 1].map((cost) => ({ type: 'llm', data: {}, cost }));

@@ -11,6 +11,7 @@ import { policedHeaders } from '../policed-headers.js';
 import { ProblemError } from '../problems.js';
 import { type JobAtDoor, readJob } from '../read-job.js';
 import { rejectionProblem } from '../rejection-problem.js';
+import { type PolicedJob, replaysAmong } from '../replays-among.js';
 import { replyProblem } from '../reply-problem.js';
 import { NoQuery, PROBLEM_ANSWERS } from '../request-schemas.js';
 
@@ -31,7 +32,7 @@ export function postJob(app: HttpApp, parts: RouteParts): void {
       });
       if (!atDoor.ok) return replyProblem(reply, atDoor.problem);
       const decision = await policeJob(parts, atDoor.value);
-      if (decision?.allowed === false) {
+      if (decision?.allowed === false && !(await isReplay(parts, { atDoor: atDoor.value, decision }))) {
         reply.headers(policedHeaders(decision));
         return replyProblem(reply, policedJobProblem(parts, atDoor.value, decision, []));
       }
@@ -49,6 +50,10 @@ export function postJob(app: HttpApp, parts: RouteParts): void {
         .send(acceptedJob(atDoor.value, admission));
     },
   );
+}
+
+async function isReplay({ shaping }: RouteParts, job: PolicedJob): Promise<boolean> {
+  return (await replaysAmong(shaping, [job])).has(job);
 }
 
 async function admitOne({ shaping, random }: RouteParts, { type, tenant, job }: JobAtDoor) {

@@ -18,6 +18,7 @@ export type Script = Partial<Shaping>;
 export function scriptedShaping(script: Script = {}): { shaping: Shaping; admits: Admit[] } {
   const admits: Admit[] = [];
   const shaping: Shaping = {
+    knows: async (_type, _tenant, idempotencyKeys) => idempotencyKeys.map(() => false),
     job: async () => undefined,
     jobs: async () => ({ jobs: [] }),
     cancel: async () => 'not_found',
