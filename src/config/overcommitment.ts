@@ -1,6 +1,5 @@
 import { DEFAULT_PROFILE } from '../model/profile.js';
-import type { Config } from './config.js';
-import { mayUse } from './effective-profile.js';
+import type { Config, TenantConfig, TierConfig } from './config.js';
 import { formatQuantity } from './quantity.js';
 
 /** A type whose tenants are promised more than it lets through, and a sentence that says so. */
@@ -15,12 +14,11 @@ export interface Overcommitment {
  *
  * Tenants without a limit are promised a share and no rate, and those that nobody named are not counted.
  */
-export function overcommitments(config: Pick<Config, 'types' | 'tiers' | 'defaultTier' | 'tenants'>): Overcommitment[] {
+export function overcommitments(config: Pick<Config, 'types' | 'tiers' | 'tenants'>): Overcommitment[] {
   return [...config.types.values()].flatMap(({ name, capacity }) => {
     if (capacity.ratePerSecond === Infinity || capacity.ratePerSecond === 0) return [];
-    const rates = [...config.tenants.keys()]
-      .filter((tenant) => mayUse(config, name, tenant))
-      .map((tenant) => rateOf(config, name, tenant))
+    const rates = [...config.tenants.values()]
+      .map((tenant) => promisedRate(config.tiers.get(tenant.tier), tenant, name))
       .filter((rate) => rate > 0 && rate < Infinity);
     const sum = rates.reduce((total, rate) => total + rate, 0);
     if (sum <= capacity.ratePerSecond * (1 + Number.EPSILON * rates.length)) return [];
@@ -30,12 +28,14 @@ export function overcommitments(config: Pick<Config, 'types' | 'tiers' | 'defaul
   });
 }
 
-function rateOf(config: Pick<Config, 'tiers' | 'defaultTier' | 'tenants'>, type: string, tenant: string): number {
-  const named = config.tenants.get(tenant);
+/** The rate of a tenant for a type, 0 where it may not use it. Looked at for every tenant there is, so nothing is built. */
+function promisedRate(tier: TierConfig | undefined, { types, stated, allow }: TenantConfig, type: string): number {
+  const allowed = allow ?? tier?.allow ?? null;
+  if (allowed !== null && !allowed.has(type)) return 0;
   return (
-    named?.types.get(type)?.ratePerSecond ??
-    named?.stated.ratePerSecond ??
-    config.tiers.get(named?.tier ?? config.defaultTier)?.stated.ratePerSecond ??
+    types.get(type)?.ratePerSecond ??
+    stated.ratePerSecond ??
+    tier?.stated.ratePerSecond ??
     DEFAULT_PROFILE.ratePerSecond
   );
 }

@@ -1,62 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { typeSettings } from '../../src/shaping/settings.js';
-import { WorkSource } from '../../src/shaping/work-source.js';
-import { startRedis, type TestRedis } from '../support/redis-server.js';
-import { type LiveApp, liveApp } from './support/live-app.js';
+import { describe, expect, test } from 'vitest';
+import { startRedis } from '../support/redis-server.js';
+import { liveApp } from './support/live-app.js';
+import { LIVE_YAML, liveTests } from './support/live-tests.js';
 
-const YAML = `
-types:
-  ocr: { capacity: { rate: 20/s } }
-  chat: {}
-tiers:
-  pro: { rate: 10/s, weight: 4, depth: 100 }
-  free: { rate: 1/s }
-defaultTier: free
-tenants:
-  acme: { tier: pro, types: { ocr: { rate: 2/s } } }
-  small: {}
-`;
-
-let server: TestRedis;
-let api: LiveApp;
-/** Another process, or this one after a restart. */
-const others: LiveApp[] = [];
-beforeAll(async () => {
-  server = await startRedis();
-});
-beforeEach(async () => {
-  for (const each of [api, ...others.splice(0)]) await each?.close();
-  await server.flush();
-  api = await liveApp(server.socketPath, YAML);
-});
-afterAll(async () => {
-  for (const each of [api, ...others]) await each?.close();
-  await server.stop();
-});
-
-const another = async (yaml = YAML) => {
-  const app = await liveApp(server.socketPath, yaml);
-  others.push(app);
-  return app;
-};
-
+const { api, another, source, post, read } = liveTests();
 const at = (path: string) => `/v1/${path}`;
-const source = (type: string) =>
-  new WorkSource(api.redis, type, typeSettings(api.settings, type), { worker: 'w', lockMs: 30_000 });
-
-/** Posts jobs of a tenant and answers what was promised to each. */
-async function post(tenant: string, count: number, more: object = {}): Promise<Record<string, never>[]> {
-  const jobs = [];
-  for (let i = 0; i < count; i += 1) {
-    const { status, body } = await api.ask('POST', at('jobs'), { type: 'ocr', tenant, data: {}, ...more });
-    expect(status).toBe(202);
-    jobs.push(body);
-  }
-  return jobs;
-}
-
-const read = async (id: unknown, tenant = 'acme', by = api) =>
-  (await by.ask('GET', at(`jobs/${id}?tenant=${tenant}`))).body;
 
 describe('who may', () => {
   const ROUTES = [
@@ -203,7 +151,10 @@ describe('PATCH and PUT', () => {
   test('survive the process, and win over a file that was changed meanwhile, field by field', async () => {
     await api.ask('PATCH', at('tenants/acme'), { types: { ocr: { rate: '5/s' } } });
     await api.ask('PATCH', at('tiers/pro'), { weight: 7 });
-    const changed = YAML.replace('rate: 2/s', 'rate: 3/s, burst: 9').replace('weight: 4', 'weight: 5, maxWait: 1h');
+    const changed = LIVE_YAML.replace('rate: 2/s', 'rate: 3/s, burst: 9').replace(
+      'weight: 4',
+      'weight: 5, maxWait: 1h',
+    );
     const later = await another(changed);
     const { body } = await later.ask('GET', at('tenants/acme'));
     expect(body).toMatchObject({
@@ -298,97 +249,9 @@ describe('a change that is refused', () => {
   });
 });
 
-describe('a pause by hand', () => {
-  test('of a tenant in one type: nothing starts, what comes is taken, and it goes on without a burst', async () => {
-    const work = source('ocr');
-    await work.configure();
-    const [job] = await post('acme', 3);
-    expect((await api.ask('POST', at('tenants/acme/pause?type=ocr'))).body).toEqual({
-      tenant: 'acme',
-      types: { ocr: { paused: ['hand'] } },
-    });
-    expect(await work.dispatch(work.newToken())).toEqual({ kind: 'nothing', waitUs: null });
-    expect(await read(job?.id)).toMatchObject({ releaseAt: null });
-    const later = await another();
-    expect((await later.ask('GET', at('tenants/acme'))).body).toMatchObject({
-      types: { ocr: { paused: ['hand'] }, chat: { paused: [] } },
-    });
-    expect((await api.ask('POST', at('tenants/acme/resume'))).body).toEqual({
-      tenant: 'acme',
-      types: { ocr: { paused: [] }, chat: { paused: [] } },
-    });
-    expect((await work.dispatch(work.newToken())).kind).toBe('job');
-    const next = await work.dispatch(work.newToken());
-    expect(next).toMatchObject({ kind: 'nothing', waitUs: expect.any(Number) });
-  });
-
-  test('of a type: kept apart from its capacity, whoever configures it and whenever', async () => {
-    const work = source('ocr');
-    await work.configure();
-    await post('acme', 1);
-    expect((await api.ask('POST', at('types/ocr/pause'))).body).toEqual({ type: 'ocr', paused: ['hand'] });
-    await api.ask('PUT', at('types/ocr'), { capacity: { rate: '5/s' } });
-    await api.ask('DELETE', at('types/ocr'));
-    const later = await another();
-    const worker = new WorkSource(later.redis, 'ocr', typeSettings(later.settings, 'ocr'), {
-      worker: 'w2',
-      lockMs: 1000,
-    });
-    await worker.configure();
-    expect(await worker.dispatch(worker.newToken())).toEqual({ kind: 'nothing', waitUs: null });
-    expect((await later.ask('GET', at('types/ocr'))).body).toMatchObject({
-      paused: ['hand'],
-      capacity: { rate: { value: '20/s' } },
-      overrides: {},
-    });
-    expect((await later.ask('GET', at('tenants/acme'))).body).toMatchObject({ types: { ocr: { paused: ['type'] } } });
-    expect((await later.ask('POST', at('types/ocr/resume'))).body).toEqual({ type: 'ocr', paused: [] });
-    expect((await worker.dispatch(worker.newToken())).kind).toBe('job');
-  });
-});
-
-describe('a purge', () => {
-  test('of a tenant cancels what waits and is delayed, says how many, and leaves what runs', async () => {
-    const work = source('ocr');
-    await work.configure();
-    const jobs = await post('acme', 3);
-    const [delayed] = await post('acme', 1, { delayMs: 60_000 });
-    await api.ask('POST', at('jobs'), { type: 'chat', tenant: 'acme', data: {} });
-    const [kept] = await post('small', 1);
-    const running = await work.dispatch(work.newToken());
-    expect(running).toMatchObject({ kind: 'job', id: jobs[0]?.id });
-    expect((await api.ask('POST', at('tenants/acme/purge'))).body).toEqual({
-      tenant: 'acme',
-      cancelled: 4,
-      more: false,
-      types: { ocr: { cancelled: 3 }, chat: { cancelled: 1 } },
-    });
-    for (const id of [jobs[1]?.id, jobs[2]?.id, delayed?.id])
-      expect(await read(id)).toMatchObject({ state: 'cancelled' });
-    expect(await read(jobs[0]?.id)).toMatchObject({ state: 'active' });
-    expect(await read(kept?.id, 'small')).toMatchObject({ state: 'waiting' });
-    expect((await api.ask('POST', at('tenants/acme/purge?type=ocr'))).body).toMatchObject({ cancelled: 0 });
-  });
-
-  test('of a type reaches every tenant, paused and delayed ones too, in more than one step', async () => {
-    const many = Array.from({ length: 450 }, () => ({ type: 'ocr', data: {} }));
-    await api.ask('PATCH', at('tenants/acme'), { depth: 1000 });
-    expect((await api.ask('POST', at('jobs/batch'), { tenant: 'acme', jobs: many })).body).toMatchObject({
-      admitted: 450,
-    });
-    await post('paused', 2);
-    await api.ask('POST', at('tenants/paused/pause'));
-    await post('later', 2, { delayMs: 60_000 });
-    expect((await api.ask('POST', at('types/ocr/purge'))).body).toEqual({ type: 'ocr', cancelled: 454, more: false });
-    expect((await api.ask('GET', at('types?tenant=acme'))).body).toMatchObject({
-      types: [{ type: 'ocr', backloggedBuckets: 0 }, { type: 'chat' }],
-    });
-  });
-});
-
 test('while Redis is away, a change is 503, and nothing was changed here either', async () => {
   const gone = await startRedis();
-  const lone = await liveApp(gone.socketPath, YAML);
+  const lone = await liveApp(gone.socketPath, LIVE_YAML);
   await gone.stop();
   for (const [method, path, body] of [
     ['PATCH', 'tenants/acme', { rate: '9/s' }],
