@@ -67,6 +67,12 @@ export { newJobId, parseJobId } from './shaping/job-id.js';
 export { RedisShaping } from './shaping/redis-shaping.js';
 export type { Settings, TypeSettings } from './shaping/settings.js';
 
+/** Changes at run time: the file's configuration and what the API put over it. */
+export { LiveConfig } from './config/live-config.js';
+export { LiveSettings } from './shaping/live-settings.js';
+export { OverrideFollower } from './shaping/override-follower.js';
+export { OverrideStore } from './shaping/override-store.js';
+
 /** BullMQ's own `Queue` on a bucket. */
 export {
   NotAdmitted,

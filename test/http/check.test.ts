@@ -83,7 +83,7 @@ describe('a call that may not go on', () => {
     expect(response.statusCode).toBe(429);
     expect(problemIn(response)).toEqual({
       type: 'urn:headgate:problem:rate_limited',
-      title: 'A limit of the policy is reached',
+      title: 'A rate limit is reached',
       status: 429,
       code: 'rate_limited',
       detail: 'The limit "burst" of the policy "api" is reached.',
