@@ -20,8 +20,9 @@ export {
   type TypeConfig,
 } from './config/config.js';
 export { effectiveProfile } from './config/effective-profile.js';
+/** Changes at run time: the file's configuration and what the API put over it. */
+export { LiveConfig } from './config/live-config.js';
 export { type LoadOptions, loadConfig } from './config/load-config.js';
-
 /** The HTTP surface: built, not listening. */
 export { type AppParts, buildApp } from './http/app.js';
 export { type Door, type DoorType, doorOf } from './http/door.js';
@@ -49,7 +50,6 @@ export { clientAddress } from './policing/client-address.js';
 export { openPolicing, type PolicingOptions } from './policing/open-policing.js';
 export type { Caller, Decision, DecisionCount, LimitState, Policing, PolicingRequest } from './policing/policing.js';
 export { type RouteTable, routeTable } from './policing/route-table.js';
-
 /** Connections that never hang. Any connection of ioredis does as well. */
 export {
   type ConnectionOptions,
@@ -60,18 +60,14 @@ export {
 } from './redis/connection.js';
 export { decodeTenant, type EncodedTenant, encodeTenant } from './redis/keys.js';
 export { RedisUnavailable } from './redis/outage.js';
-
 /** Admission and reading, without HTTP. */
 export { configSettings } from './shaping/config-settings.js';
 export { newJobId, parseJobId } from './shaping/job-id.js';
-export { RedisShaping } from './shaping/redis-shaping.js';
-export type { Settings, TypeSettings } from './shaping/settings.js';
-
-/** Changes at run time: the file's configuration and what the API put over it. */
-export { LiveConfig } from './config/live-config.js';
 export { LiveSettings } from './shaping/live-settings.js';
 export { OverrideFollower } from './shaping/override-follower.js';
 export { OverrideStore } from './shaping/override-store.js';
+export { RedisShaping } from './shaping/redis-shaping.js';
+export type { Settings, TypeSettings } from './shaping/settings.js';
 
 /** BullMQ's own `Queue` on a bucket. */
 export {
