@@ -7,13 +7,13 @@
     progress     JSON
   Returns 1, or 0 when the job is no longer this worker's.
 ]]
---- @include "lib/shard"
+--- @include "lib/running_job"
 --- @bull updateProgress
 
 return function(ARGV)
   local held = call('HGET', key_running, ARGV[1])
   if not held then return 0 end
-  local tenant, id = string.match(held, '^(%S+) (%S+)$')
+  local tenant, id = run_of(held)
   bull_updateProgress({ tag .. ':q:' .. tenant .. ':' .. id, key_events, key_meta }, { id, ARGV[2] })
   return 1
 end

@@ -15,6 +15,7 @@
 --- @include "lib/wake"
 --- @include "lib/end_job"
 --- @include "lib/give_back"
+--- @include "lib/running_job"
 --- @bull moveToFinished
 
 -- Of the call under way.
@@ -63,7 +64,7 @@ return function(ARGV)
   local page = call('HSCAN', key_running, ARGV[2], 'COUNT', ARGV[3])
   local touched = false
   for i = 1, #page[2], 2 do
-    local tenant, id = string.match(page[2][i + 1], '^(%S+) (%S+)$')
+    local tenant, id = run_of(page[2][i + 1])
     if call('EXISTS', tag .. ':q:' .. tenant .. ':' .. id .. ':lock') == 0 then
       take_back(page[2][i], tenant, id)
       touched = true

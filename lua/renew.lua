@@ -7,7 +7,7 @@
     tokens...    under which the jobs were dispatched
   Returns { tokens lost, ids of jobs asked to stop }. A lock that ran out but that nobody took over is taken again.
 ]]
---- @include "lib/shard"
+--- @include "lib/running_job"
 
 return function(ARGV)
   local lost, asked = {}, {}
@@ -15,7 +15,7 @@ return function(ARGV)
     local token = ARGV[i]
     local held = call('HGET', key_running, token)
     if held then
-      local tenant, id = string.match(held, '^(%S+) (%S+)$')
+      local tenant, id = run_of(held)
       local job = tag .. ':q:' .. tenant .. ':' .. id
       call('SET', job .. ':lock', token, 'PX', ARGV[1])
       if call('HEXISTS', job, 'hg:x') == 1 then asked[#asked + 1] = id end

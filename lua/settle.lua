@@ -13,11 +13,14 @@
                  token     under which the job was dispatched
                  tenant    percent-encoded
                  id        of the job
-                 outcome   completed | failed | cancelled | retry | return
+                 outcome   completed | failed | cancelled | retry | return | busy
                  value     result (JSON) of a completed job, reason of any other
-                 delay     retry: ms until it waits again; 0 at once
-                 front     retry: "1" to the front of its priority, "0" to the back. A returned job always goes to the front
+                 delay     retry: ms until it waits again; 0 at once. busy: ms for which nothing of `where` starts
+                 where     retry: front | back of its priority; any other that waits again goes to the front.
+                           busy: bucket | type. Of any other outcome: ""
                  next      token for the next job; "" to take none
+  A busy upstream is no fault of the job's: it waits again as if it had not started, and its hash counts in hg:n how often
+  that was. A hold only ever ends by time.
   Returns for each run { 'settled' | 'lost', next }: lost when another worker holds the job, or nobody does. A repeated
   settle with the same tokens answers the same. `next` is what lib/dispatch_next says; { 'nothing', -1 } when none was
   asked for. Several runs in one call come to the same as one call after another, but what a call costs before it does
@@ -27,6 +30,7 @@
 --- @include "lib/dispatch_next"
 --- @include "lib/repeated"
 --- @include "lib/give_back"
+--- @include "lib/running_charge"
 --- @bull moveToFinished
 --- @bull moveToDelayed
 
@@ -70,14 +74,33 @@ local function wait_again(b, job, run)
   if run.outcome == 'retry' and tonumber(run.delay) > 0 then return retry_later(b, job, run) end
   if run.outcome == 'retry' then call('HINCRBY', job, 'atm', 1) end
   call('HSET', job, 'failedReason', run.value, 'hg:t', run.token)
-  give_back(b, run.id, run.outcome == 'return' or run.front == '1')
+  give_back(b, run.id, run.outcome ~= 'retry' or run.where == 'front')
 end
 
-local function end_run(b, job, run)
+local function waits_again(run)
+  return run.outcome == 'retry' or run.outcome == 'return' or run.outcome == 'busy'
+end
+
+-- A hold that would end earlier does not shorten one that is there.
+local function hold(b, run)
+  local held = run.where == 'type' and ty or b
+  held.held = math.max(held.held, now + tonumber(run.delay) * 1000)
+end
+
+local function was_not_started(b, job, marks)
+  local f = call('HMGET', job, 'hg:c', 'hg:p')
+  undo_start(b, tonumber(f[1]) or 1, marks, f[2])
+  call('HINCRBY', job, 'hg:n', '1')
+end
+
+-- `entry` is what …:running had under the run's token.
+local function end_run(b, job, run, entry)
   call('HDEL', key_running, run.token)
   call('DEL', job .. ':lock')
-  if run.outcome ~= 'retry' and run.outcome ~= 'return' then return finish(b, job, run) end
+  if not waits_again(run) then return finish(b, job, run) end
+  if run.outcome == 'busy' then hold(b, run) end
   if call('EXISTS', job) == 0 then return call('LREM', b.active_key, '-1', run.id) end
+  if run.outcome == 'busy' then was_not_started(b, job, marks_of(entry)) end
   if call('HEXISTS', job, 'hg:x') == 0 then return wait_again(b, job, run) end
   -- A job that was asked to stop does not wait again.
   run.outcome, run.value = 'cancelled', 'cancelled'
@@ -91,15 +114,14 @@ local function was_settled(job, token)
 end
 
 -- A bucket that the end of a run cannot move is not loaded and placed, which would cost a tenth of a job.
-local function settle_run(run, job, limit)
-  local waits_again = run.outcome == 'retry' or run.outcome == 'return'
-  local b = not waits_again and unmoved_bucket(run.tenant)
+local function settle_run(run, job, entry, limit)
+  local b = not waits_again(run) and unmoved_bucket(run.tenant)
   if b then
-    end_run(b, job, run)
+    end_run(b, job, run, entry)
     return release(b)
   end
   b = load_bucket(run.tenant)
-  end_run(b, job, run)
+  end_run(b, job, run, entry)
   promote_due(b, limit)
   place(b)
 end
@@ -111,7 +133,7 @@ local function read_runs(ARGV, first)
   for i = first, #ARGV, RUN_ARGUMENTS do
     runs[#runs + 1] = {
       token = ARGV[i], tenant = ARGV[i + 1], id = ARGV[i + 2], outcome = ARGV[i + 3], value = ARGV[i + 4],
-      delay = ARGV[i + 5], front = ARGV[i + 6], next = ARGV[i + 7],
+      delay = ARGV[i + 5], where = ARGV[i + 6], next = ARGV[i + 7],
     }
   end
   return runs
@@ -143,12 +165,15 @@ return function(ARGV)
   local tokens = {}
   for i, run in ipairs(runs) do tokens[2 * i - 1], tokens[2 * i] = run.token, run.next end
   local held = call('HMGET', key_running, unpack(tokens))
-  local replies = {}
+  local replies, seen = {}, {}
   for i, run in ipairs(runs) do
     local job = tag .. ':q:' .. run.tenant .. ':' .. run.id
     local verdict = 'lost'
-    if held[2 * i - 1] == run.tenant .. ' ' .. run.id then
-      settle_run(run, job, limit)
+    -- A run that stands twice in one call ends once.
+    local entry = not seen[run.token] and held[2 * i - 1]
+    seen[run.token] = true
+    if is_run_of(entry, run.tenant, run.id) then
+      settle_run(run, job, entry, limit)
       verdict = 'settled'
     elseif was_settled(job, run.token) then
       verdict = 'settled'

@@ -28,10 +28,12 @@ local function remove_over_age(b, set)
   return oldest and us_of_unix_ms(tonumber(oldest)) + age_us + 1000
 end
 
--- A bucket may be forgotten when its level is 0 and its finish is not ahead of virtual time: a new one would be the same.
+-- A bucket may be forgotten when its level is 0, nothing holds it and its finish is not ahead of virtual time: a new one would be the same.
 local function forget(b)
   if b.waiting > 0 or b.active > 0 or b.stopped or b.delayed_at < math.huge then return nil end
-  if b.tat > now or b.jtat > now or b.finish > ty.v then return math.max(b.tat, b.jtat, now + 1e6) end
+  if b.tat > now or b.jtat > now or b.held > now or b.finish > ty.v then
+    return math.max(b.tat, b.jtat, b.held, now + 1e6)
+  end
   call('DEL', b.key, b.prefix .. 'pc', b.prefix .. 'stalled')
   b.forgotten = true
   forgotten = forgotten + 1

@@ -12,7 +12,7 @@ export interface HandlerJob {
   readonly data: unknown;
   /** 1 for the first run, one more for each further one. */
   readonly attempt: number;
-  /** Units that the job took from its bucket. */
+  /** Units that the job takes from its bucket, as far as is known. */
   readonly cost: number;
   /** Follows the request from the caller through the API's log to this one. */
   readonly requestId?: string;
@@ -47,6 +47,14 @@ export interface HandlerContext {
   readonly signal: AbortSignal;
   /** Stores how far the job is, as any JSON value; readers of the job see the latest. */
   progress(value: unknown): Promise<void>;
+  /**
+   * Says what the job really costs, once that is known: 0.001 to 10,000 units, more or less than was thought. May be called
+   * again and again; the last word counts, for the rate, for fair shares and for the promises to what waits, and a retry
+   * starts from it. Nobody needs to wait for it: no run ends before its last word has arrived.
+   *
+   * @throws TypeError At once, for anything but a number in range.
+   */
+  charge(cost: number): Promise<void>;
   readonly log: HandlerLog;
   readonly running: RunningInfo;
 }
@@ -57,7 +65,7 @@ export interface Handler {
   readonly timeoutMs?: number;
   /**
    * Does one job and returns its result, any JSON value. A rejection fails the attempt, and the type's `attempts` says
-   * whether there is another; {@link Unrecoverable} allows no other. It may run again after a crash: make it repeatable.
+   * whether there is another; {@link Unrecoverable} allows no other, {@link UpstreamBusy} uses none. It may run again after a crash: make it repeatable.
    */
   readonly run: (job: HandlerJob, ctx: HandlerContext) => unknown;
   /** Gives back what the handler opened. Called once, when the worker process closes and nothing runs any more. */
@@ -80,4 +88,45 @@ export class Unrecoverable extends Error {
  */
 export function isUnrecoverable(error: unknown): boolean {
   return error instanceof Error && (error.name === 'Unrecoverable' || error.name === 'UnrecoverableError');
+}
+
+/** What starts nothing while an upstream is busy: the job's bucket, or its type with all tenants. */
+export type BusyScope = 'bucket' | 'type';
+
+/**
+ * Thrown by a handler whose upstream takes nothing for a while (an answer 429 or 503 with Retry-After): the job goes back to
+ * the front of its priority as if it had not started, without using an attempt, and nothing of its bucket starts for
+ * `retryAfterMs`; with `scope: 'type'` nothing of its type, of any tenant. A hold lasts no longer than the type's `maxHold`,
+ * and a job that came back `maxReturns` times uses an attempt like any that failed.
+ */
+export class UpstreamBusy extends Error {
+  override readonly name = 'UpstreamBusy';
+  /** 0 or more; `Infinity` for as long as may be. */
+  readonly retryAfterMs: number;
+  readonly scope: BusyScope;
+
+  /** @throws TypeError When `retryAfterMs` or `scope` is something else. */
+  constructor(retryAfterMs: number, options: { readonly scope?: BusyScope; readonly cause?: unknown } = {}) {
+    const { scope = 'bucket', ...rest } = options;
+    super(`the upstream is busy for ${retryAfterMs} ms`, rest);
+    if (!isWait(retryAfterMs)) {
+      throw new TypeError(`UpstreamBusy: retryAfterMs: expected milliseconds, 0 or more; got ${String(retryAfterMs)}`);
+    }
+    if (scope !== 'bucket' && scope !== 'type') {
+      throw new TypeError(`UpstreamBusy: scope: expected bucket or type; got ${String(scope)}`);
+    }
+    this.retryAfterMs = retryAfterMs;
+    this.scope = scope;
+  }
+}
+
+/** What an {@link UpstreamBusy} asks for, also where the handler file has its own copy of the class. */
+export function busyUpstream(error: unknown): { readonly retryAfterMs: number; readonly scope: BusyScope } | undefined {
+  if (!(error instanceof Error) || error.name !== 'UpstreamBusy') return undefined;
+  const { retryAfterMs, scope }: Error & { readonly retryAfterMs?: unknown; readonly scope?: unknown } = error;
+  return isWait(retryAfterMs) ? { retryAfterMs, scope: scope === 'type' ? 'type' : 'bucket' } : undefined;
+}
+
+function isWait(ms: unknown): ms is number {
+  return typeof ms === 'number' && ms >= 0;
 }

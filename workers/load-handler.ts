@@ -16,7 +16,7 @@ const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 /**
  * Loads one handler file: TypeScript or JavaScript, ES module or CommonJS, anywhere on disk.
  *
- * The file may import `defineHandler` and `Unrecoverable` from `headgate/handler` even where no such package is
+ * The file may import `defineHandler`, `Unrecoverable` and `UpstreamBusy` from `headgate/handler` even where no such package is
  * installed: it is given this program's own.
  *
  * @param path Absolute, or relative to the working directory.

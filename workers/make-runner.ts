@@ -18,9 +18,9 @@ export function makeRunner(
   { worker, lockMs, log }: { worker: string; lockMs: number; log: Logger },
 ): Runner {
   const source = new WorkSource(redis, config.name, typeSettings(settings, config.name), { worker, lockMs });
-  const { timeoutMs, attempts, backoff, options } = config;
+  const { timeoutMs, attempts, backoff, maxHoldMs, maxReturns, options } = config;
   const plan = {
-    ...{ handler, timeoutMs, attempts, backoff, options },
+    ...{ handler, timeoutMs, attempts, backoff, maxHoldMs, maxReturns, options },
     maxResultBytes: MAX_RESULT_BYTES,
     abandonAfterMs: ABANDON_AFTER_MS,
   };

@@ -1,6 +1,6 @@
 import type { Outcome } from '../src/shaping/work-source.js';
 import { type Backoff, backoffMs } from './backoff.js';
-import { type Handler, type HandlerContext, type HandlerJob, type HandlerLog, isUnrecoverable } from './handler.js';
+import { busyUpstream, type Handler, type HandlerContext, type HandlerJob, isUnrecoverable } from './handler.js';
 
 /** Why a run is asked to end early; the handler finds it as `signal.reason`. */
 export type StopReason = 'timeout' | 'cancelled' | 'shutdown' | 'lock lost';
@@ -13,6 +13,10 @@ export interface RunPlan {
   /** How often a job is tried in all. */
   readonly attempts: number;
   readonly backoff: Backoff;
+  /** For how long a busy upstream holds a bucket or the type at most. */
+  readonly maxHoldMs: number;
+  /** How often a job may come back from a busy upstream before that counts as a failed attempt. */
+  readonly maxReturns: number;
   readonly options: Readonly<Record<string, unknown>>;
   /** Largest result that is stored, in bytes of JSON. */
   readonly maxResultBytes: number;
@@ -31,13 +35,16 @@ export class Run {
   readonly job: RunJob;
   readonly #payload: string;
   readonly #plan: RunPlan;
+  readonly #returns: number;
   readonly #stop = new AbortController();
   #reason: StopReason | undefined;
 
-  constructor(job: RunJob, payload: string, plan: RunPlan) {
+  /** @param returns How often the job came back from a busy upstream. */
+  constructor(job: RunJob, payload: string, plan: RunPlan, returns = 0) {
     this.job = job;
     this.#payload = payload;
     this.#plan = plan;
+    this.#returns = returns;
   }
 
   /** Asks the handler to end; the first reason stands. */
@@ -47,7 +54,7 @@ export class Run {
   }
 
   /** Runs the handler. Never rejects. */
-  async outcome(services: { log: HandlerLog; progress: (value: unknown) => Promise<void> }): Promise<Outcome> {
+  async outcome(services: Pick<HandlerContext, 'log' | 'progress' | 'charge'>): Promise<Outcome> {
     const timeoutMs = this.#plan.handler.timeoutMs ?? this.#plan.timeoutMs;
     const timer = setTimeout(() => this.stop('timeout'), timeoutMs);
     const startedAtMs = Date.now();
@@ -98,6 +105,11 @@ export class Run {
     const reason = this.#reason;
     if (reason === 'cancelled') return { kind: 'cancelled', value: 'cancelled' };
     if (reason === 'shutdown') return { kind: 'return', value: 'the worker was shutting down' };
+    const busy = reason === undefined ? busyUpstream(error) : undefined;
+    if (busy && this.#returns < this.#plan.maxReturns) {
+      const holdMs = Math.ceil(Math.min(busy.retryAfterMs, this.#plan.maxHoldMs));
+      return { kind: 'busy', value: messageOf(error), holdMs, scope: busy.scope };
+    }
     const value = reason === 'timeout' ? `timed out after ${timeoutMs} ms` : messageOf(error);
     if (error instanceof BadPayload || isUnrecoverable(error) || this.job.attempt >= this.#plan.attempts) {
       return { kind: 'failed', value };

@@ -3,6 +3,7 @@ import { decodeTenant } from '../src/redis/keys.js';
 import { isPassing } from '../src/redis/outage.js';
 import type { Dispatched } from '../src/shaping/scripts.js';
 import type { Held, Outcome, WorkSource } from '../src/shaping/work-source.js';
+import { Charges } from './charges.js';
 import type { HandlerLog } from './handler.js';
 import { throughPassingErrors } from './passing.js';
 import { Run, type RunJob, type RunPlan } from './run.js';
@@ -150,7 +151,8 @@ export class Runner extends EventEmitter<RunnerEvents> {
     let token = firstToken;
     for (let job: DispatchedJob | undefined = first; job; ) {
       const held: Held = { token, tenant: job.tenant, id: job.id };
-      const run = new Run(runJobOf(this.source.type, job), job.fields.get('data') ?? '', this.#plan);
+      const returns = Number(job.fields.get('hg:n') ?? 0);
+      const run = new Run(runJobOf(this.source.type, job), job.fields.get('data') ?? '', this.#plan, returns);
       this.#running.set(token, { run, held });
       const startedAt = performance.now();
       const outcome = this.#stopping ? HANDED_BACK : await this.#run(run, held);
@@ -165,9 +167,27 @@ export class Runner extends EventEmitter<RunnerEvents> {
     if (this.#running.size === 0) this.emit('idle');
   }
 
-  #run(run: Run, held: Held): Promise<Outcome> {
+  /** What the run came to, once all that its handler said of its cost has arrived. */
+  async #run(run: Run, held: Held): Promise<Outcome> {
     this.emit('active', run.job);
-    return run.outcome({ log: this.#logFor(run.job), progress: (value) => this.#progress(held, value) });
+    const charges = new Charges((cost) => this.#charge(held, cost));
+    const outcome = await run.outcome({
+      log: this.#logFor(run.job),
+      progress: (value) => this.#progress(held, value),
+      charge: (cost) => charges.charge(cost),
+    });
+    await charges.done();
+    return outcome;
+  }
+
+  /** However long Redis is away: no run ends before its cost is known. One whose lock is lost has no cost any more. */
+  async #charge(held: Held, cost: number): Promise<void> {
+    try {
+      await throughPassingErrors(() => this.source.charge(held.token, cost), this.#leave.signal);
+    } catch (error) {
+      this.emit('error', error);
+      throw error;
+    }
   }
 
   async #settle(held: Held, outcome: Outcome, nextToken: string) {

@@ -42,6 +42,7 @@ export async function startNoopPool(
     handler: { run },
     ...{ timeoutMs: 60_000, attempts: 1, options: {}, maxResultBytes: 1_000_000, abandonAfterMs: 1000 },
     backoff: { type: 'fixed', delayMs: 1000, maxMs: 1000 } as const,
+    ...{ maxHoldMs: 60_000, maxReturns: 10 },
   };
   const source = new WorkSource(redis, TYPE, type, { worker: 'bench', lockMs: LOCKS.lockMs });
   const pool = new Pool(redis, new Subscriber(messages), [new Runner(source, slots, plan, () => silent)], LOCKS);

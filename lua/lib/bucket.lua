@@ -11,6 +11,7 @@
     delayed_at                                  when the first delayed job falls due; without end when there is none
     w                                           waiting cost by BullMQ's priority, 1 … 10, of what pays when it starts
     paid_cost                                   waiting cost that was paid for at the door
+    held                                        nothing starts before this instant, because its upstream is busy
     active, waiting                             what `place` last found in BullMQ's lists
     odd                                         waiting jobs that pay when they start and do not cost 1
     paid                                        waiting jobs that were paid for at the door (field hg:p of the job's hash)
@@ -19,7 +20,7 @@
 ]]
 --- @include "lib/type"
 
-local BUCKET = '<' .. 'ddddddd' .. 'ddd' .. 'ddddddd' .. 'ddddddddddd' .. 'I4I4I4I4B'
+local BUCKET = '<' .. 'ddddddd' .. 'ddd' .. 'ddddddd' .. 'dddddddddddd' .. 'I4I4I4I4B'
 -- The profile: what a caller gives is as long, and stands first.
 local PROFILE, PROFILE_BYTES = '<' .. 'ddddddd' .. 'ddd', 80
 local NOWHERE, DUE, READY = 0, 1, 2
@@ -37,7 +38,7 @@ local function new_bucket(tenant)
     profile = '', given_T = 1e6, given_jT = 0, burst = 1, slack = 250000, weight = 1, conc = 1e15, pace = 0,
     depth = 1000, max_bytes = 1e15, max_wait = 1e15,
     tat = 0, jtat = 0, finish = 0, T = 1e6, jT = 0, bytes = 0, delayed_at = math.huge, w = false,
-    paid_cost = 0, active = 0, waiting = 0, odd = 0, paid = 0, where = NOWHERE, indexed = false, stopped = false, paused = false,
+    paid_cost = 0, held = 0, active = 0, waiting = 0, odd = 0, paid = 0, where = NOWHERE, indexed = false, stopped = false, paused = false,
     delayed_changed = false, forgotten = false,
   }
 end
@@ -54,7 +55,7 @@ local function load_bucket(tenant)
   end
   local w1, w2, w3, w4, w5, w6, w7, w8, w9, w10, flags
   b.given_T, b.given_jT, b.burst, b.slack, b.weight, b.conc, b.pace, b.depth, b.max_bytes, b.max_wait, b.tat, b.jtat, b.finish,
-    b.T, b.jT, b.bytes, b.delayed_at, w1, w2, w3, w4, w5, w6, w7, w8, w9, w10, b.paid_cost, b.active, b.waiting, b.odd,
+    b.T, b.jT, b.bytes, b.delayed_at, w1, w2, w3, w4, w5, w6, w7, w8, w9, w10, b.paid_cost, b.held, b.active, b.waiting, b.odd,
     b.paid, flags = struct.unpack(BUCKET, stored)
   b.w = { w1, w2, w3, w4, w5, w6, w7, w8, w9, w10 }
   b.profile = string.sub(stored, 1, PROFILE_BYTES)
@@ -68,7 +69,7 @@ local function save_bucket(b)
   local flags = b.where + (b.indexed and 4 or 0) + (b.stopped and 8 or 0)
   call('SET', b.key, struct.pack(BUCKET, b.given_T, b.given_jT, b.burst, b.slack, b.weight, b.conc, b.pace, b.depth,
     b.max_bytes, b.max_wait, b.tat, b.jtat, b.finish, b.T, b.jT, b.bytes, b.delayed_at, w[1], w[2], w[3], w[4], w[5], w[6],
-    w[7], w[8], w[9], w[10], b.paid_cost, b.active, b.waiting, b.odd, b.paid, flags))
+    w[7], w[8], w[9], w[10], b.paid_cost, b.held, b.active, b.waiting, b.odd, b.paid, flags))
 end
 
 -- Whatever touched a quiet bucket has made its key; a sweep looks whether it may go again.
@@ -80,12 +81,13 @@ end
 
 local UNLIMITED = 1e15
 -- Where some of them begin in the packed state, and what stands from `active` on.
-local BURST_AT, CONC_AT, TAT_AT, T_AT, DELAYED_AT, TAIL_AT, TAIL = 17, 41, 81, 105, 129, 225, '<I4I4I4I4B'
+local BURST_AT, CONC_AT, TAT_AT, T_AT, DELAYED_AT, HELD_AT, TAIL_AT, TAIL = 17, 41, 81, 105, 129, 225, 233, '<I4I4I4I4B'
 
 -- Of a bucket that is due: if any of its waiting jobs was paid for, then not the first.
 local function due_at(stored)
   local tat, jtat = struct.unpack('<dd', stored, TAT_AT)
-  return math.max(tat - (struct.unpack('<d', stored, BURST_AT) - 1) * struct.unpack('<d', stored, T_AT), jtat)
+  local by_cost = tat - (struct.unpack('<d', stored, BURST_AT) - 1) * struct.unpack('<d', stored, T_AT)
+  return math.max(by_cost, jtat, struct.unpack('<d', stored, HELD_AT))
 end
 
 --[[
@@ -157,9 +159,9 @@ local function apply_profile(b, given)
   return true
 end
 
--- The instant from which a backlogged bucket may start its next job by its rate, whatever that costs.
+-- The instant from which a backlogged bucket may start its next job by its rate, whatever that costs, and by what holds it.
 local function startable_at(b)
-  return math.max(b.tat - (b.burst - 1) * b.T, b.jtat)
+  return math.max(b.tat - (b.burst - 1) * b.T, b.jtat, b.held)
 end
 
 -- The same of the first of `waiting` jobs: what was paid for at the door waits for no rate. Where nothing was, `waiting` is
@@ -170,7 +172,7 @@ local function next_startable_at(b, waiting)
     local head = call('ZRANGE', b.prioritized, '0', '0')[1]
     if not head or call('HEXISTS', b.prefix .. head, 'hg:p') == 0 then return startable_at(b) end
   end
-  return now
+  return math.max(now, b.held)
 end
 
 -- A job joins (sign 1) or leaves (sign -1) what waits; `paid` where its hash has hg:p.

@@ -7,6 +7,7 @@
 --- @include "lib/promote"
 --- @include "lib/deadline"
 --- @include "lib/wake"
+--- @include "lib/running_job"
 --- @bull moveToActive
 
 -- The job's hash went missing: there is nothing to run, and BullMQ has just made a new hash for it.
@@ -61,8 +62,8 @@ local function take_from(b, start_tag, token, lock_ms)
   count_waiting(b, -1, priority, cost, paid)
   count_bytes(b, -1, #data)
   if start_by then drop_deadline(b, id) end
-  call('HSET', key_running, token, b.tenant .. ' ' .. id)
   account_start(b, start_tag, cost, paid)
+  enter_run(token, b.tenant, id, b.tat, b.jtat, ty.tat, b.finish)
   b.served = true
   return { 'job', b.tenant, id, fields }
 end

@@ -29,8 +29,13 @@ local function charge(b, cost)
   b.jtat = math.max(b.jtat, now) + b.jT
 end
 
--- Takes a charge out again, but nothing that has leaked since: without the job, what came before it had been gone by then.
+-- What of a charge of `amount`, which left a book at `mark`, can come out of it again now that the book is at `at`: nothing
+-- that has leaked since, which is all that is not ahead of `floor`. Without the job, what came before it had been gone by then.
+local function left_of(amount, mark, at, floor)
+  return math.max(0, math.min(amount, mark - floor, at - floor))
+end
+
 local function uncharge(b, cost, charged_tat, charged_jtat)
-  b.tat = b.tat - math.max(0, math.min(cost * b.T, charged_tat - now, b.tat - now))
-  if charged_jtat then b.jtat = b.jtat - math.max(0, math.min(b.jT, charged_jtat - now, b.jtat - now)) end
+  b.tat = b.tat - left_of(cost * b.T, charged_tat, b.tat, now)
+  if charged_jtat then b.jtat = b.jtat - left_of(b.jT, charged_jtat, b.jtat, now) end
 end

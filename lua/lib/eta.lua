@@ -9,30 +9,32 @@ local SCARCE_AFTER_US = 50000
 local NOTHING = 1e-6
 
 -- µs until a job behind `cost` units and `jobs` jobs of this bucket starts. A backlogged bucket whose head is late by no
--- more than the slack keeps its place in the ideal schedule, so that lateness does not move the jobs behind.
+-- more than the slack keeps its place in the ideal schedule, so that lateness does not move the jobs behind. One that is
+-- held starts again at the end of that, late by what it was held.
 local function wait_behind(b, backlogged, cost, jobs)
-  local floor = backlogged and now - b.slack or now
+  local floor = math.max(backlogged and now - b.slack or now, b.held - b.slack)
   local by_cost = math.max(b.tat, floor) + (cost - (b.burst - 1)) * b.T
   local by_jobs = math.max(b.jtat, floor) + jobs * b.jT
-  return math.max(now, by_cost, by_jobs) - now
+  return math.max(now, by_cost, by_jobs, b.held) - now
 end
 
 -- The same by the type's rate, as if no other tenant took of it.
 local function type_wait_behind(cost)
-  local floor = ty.busy > 0 and now - ty.slack or now
-  return math.max(now, math.max(ty.tat, floor) + (cost - (ty.burst - 1)) * ty.T) - now
+  local floor = math.max(ty.busy > 0 and now - ty.slack or now, ty.held - ty.slack)
+  return math.max(now, math.max(ty.tat, floor) + (cost - (ty.burst - 1)) * ty.T, ty.held) - now
 end
 
--- Others wait for workers, or a cap is reached: the bucket's own rate is not what decides.
+-- Others wait for workers, a cap is reached or an upstream is busy: the bucket's own rate is not what decides.
 local function is_scarce(b)
-  if b.paused or ty.paused or b.active >= b.conc or ty.running >= ty.conc or ty.held > now then return true end
+  if b.paused or ty.paused or b.held > now or ty.held > now then return true end
+  if b.active >= b.conc or ty.running >= ty.conc then return true end
   return ty.busy > 0 and now - ty.busy > SCARCE_AFTER_US
 end
 
 -- The same of a job that was paid for at the door: it may start as soon as the last of the unpaid ones before it has, of
 -- which there are `jobs`, of `cost` together; `last` is what the last of them costs.
 local function wait_of_paid(b, backlogged, cost, jobs, last)
-  if jobs == 0 then return 0 end
+  if jobs == 0 then return math.max(0, b.held - now) end
   return wait_behind(b, backlogged, math.max(0, cost - last), jobs - 1)
 end
 
@@ -76,6 +78,6 @@ local function next_place_in(b, waiting)
   if waiting > 0 then return whole_us(next_startable_at(b, waiting) - now) end
   if b.delayed_at == math.huge then return -1 end
   local at = startable_at(b)
-  if at <= b.delayed_at or first_delayed_is_paid(b) then at = b.delayed_at end
+  if at <= b.delayed_at or first_delayed_is_paid(b) then at = math.max(b.delayed_at, b.held) end
   return whole_us(at - now)
 end

@@ -2,11 +2,11 @@
   A reply that was lost must lose nothing: a dispatch is known by its token. `held` is what …:running has
   under it; answers that job, its lock made fresh, or nil.
 ]]
---- @include "lib/shard"
+--- @include "lib/running_job"
 
 local function dispatched_before(held, token, lock_ms)
   if not held then return nil end
-  local tenant, id = string.match(held, '^(%S+) (%S+)$')
+  local tenant, id = run_of(held)
   local job = tag .. ':q:' .. tenant .. ':' .. id
   call('SET', job .. ':lock', token, 'PX', lock_ms)
   return { 'job', tenant, id, call('HGETALL', job) }

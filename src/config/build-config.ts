@@ -66,6 +66,8 @@ function typeConfig(name: string, fields: TypeFields, dataSchema: object | null)
     timeoutMs: fields.timeout,
     attempts: fields.attempts,
     backoff: { type: fields.backoff.type, delayMs: fields.backoff.delay, maxMs: fields.backoff.max },
+    maxHoldMs: fields.maxHold,
+    maxReturns: fields.maxReturns,
     keepResults: { ageMs: fields.keepResults.age, count: fields.keepResults.count },
     slackUs: fields.slack === undefined ? undefined : fields.slack * 1000,
     maxPayloadBytes: fields.maxPayload,

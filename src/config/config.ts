@@ -54,6 +54,10 @@ export interface TypeConfig {
   /** Tries in all, the first included. */
   readonly attempts: number;
   readonly backoff: Backoff;
+  /** For how long a busy upstream holds a bucket, or the type, at most. */
+  readonly maxHoldMs: number;
+  /** How often a job may come back from a busy upstream before that uses an attempt. */
+  readonly maxReturns: number;
   readonly keepResults: { readonly ageMs: number; readonly count: number };
   /** `undefined`: what the model derives from the rate. */
   readonly slackUs: number | undefined;

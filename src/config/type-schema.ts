@@ -107,6 +107,18 @@ export const TypeFields = Type.Object({
       description: 'Longest wait before a retry.',
     }),
   }),
+  maxHold: quantity('duration', {
+    least: 0,
+    most: DAY_MS,
+    default: 300_000,
+    description: 'For how long a busy upstream holds a bucket, or the type, at most.',
+  }),
+  maxReturns: quantity('count', {
+    least: 0,
+    most: 1000,
+    default: 10,
+    description: 'How often a job may come back from a busy upstream before that uses an attempt.',
+  }),
   keepResults: Type.Object({
     age: quantity('duration', {
       least: 1000,

@@ -98,13 +98,22 @@ export function unchargeJob(
   job: { readonly cost: number; readonly charged: BucketState },
   nowUs: number,
 ): BucketState {
-  const left = (us: number, chargedUs: number, tatUs: number) =>
-    Math.max(0, Math.min(us, chargedUs - nowUs, tatUs - nowUs));
   const { tatUs, jobTatUs } = state;
   return {
-    tatUs: tatUs - left(job.cost * pace.emissionUs, job.charged.tatUs, tatUs),
-    jobTatUs: jobTatUs - left(pace.jobEmissionUs, job.charged.jobTatUs, jobTatUs),
+    tatUs: tatUs - leftOfCharge(job.cost * pace.emissionUs, job.charged.tatUs, tatUs, nowUs),
+    jobTatUs: jobTatUs - leftOfCharge(pace.jobEmissionUs, job.charged.jobTatUs, jobTatUs, nowUs),
   };
+}
+
+/**
+ * What of a charge of `amount` can come out of a book again: nothing that has leaked since, which is all that is not ahead
+ * of `floor`. Without the charge, what came before it had been gone by then.
+ *
+ * @param mark Where the charge left the book.
+ * @param at Where the book is now.
+ */
+export function leftOfCharge(amount: number, mark: number, at: number, floor: number): number {
+  return Math.max(0, Math.min(amount, mark - floor, at - floor));
 }
 
 /** The rate changed: the level stays what it is, so neither a burst nor a stall follows. */

@@ -2,6 +2,7 @@ import { type Dispatched, dispatchNext } from './scheduler/dispatch-next.js';
 import { Door, type DoorVerdict, type Promised } from './scheduler/door.js';
 import { endRun, type RunOutcome, takeBack } from './scheduler/end-run.js';
 import { RULES, type Rules } from './scheduler/rules.js';
+import { correctCost } from './scheduler/running-charge.js';
 import type { JobOffer, ScheduledJob } from './scheduler/scheduled-job.js';
 import { SchedulerState } from './scheduler/scheduler-state.js';
 import type { BucketTerms, TypeTerms } from './scheduler/terms.js';
@@ -87,6 +88,18 @@ export class Scheduler {
     return { verdict: settled ? 'settled' : 'lost', next: this.#goOn(next, limit) };
   }
 
+  /** What the job under `token` costs is known better now; the last word counts. False when nothing runs under it. */
+  charge(rawUs: number, token: string, cost: number): boolean {
+    const all = this.#all;
+    const job = all.runs.get(token);
+    if (!job) return false;
+    if (cost === job.cost) return true;
+    all.advance(rawUs);
+    correctCost(all, job, cost);
+    all.place(all.bucket(job.tenant));
+    return true;
+  }
+
   /** Ends a job that has not started, or asks a running one to stop. */
   cancel(rawUs: number, tenant: string, id: string): Cancellation {
     const all = this.#all;
@@ -155,7 +168,15 @@ export class Scheduler {
     const verdict = door.judge(offer, dueAtUs, startByUs);
     if (verdict.kind !== 'admitted') return verdict;
     const { id, priority, cost, bytes } = offer;
-    const fresh = { order: 0, dueAtUs, charged: undefined, cancelRequested: false, stalls: 0, settledBy: undefined };
+    const fresh = {
+      order: 0,
+      dueAtUs,
+      charged: undefined,
+      marks: undefined,
+      cancelRequested: false,
+      stalls: 0,
+      settledBy: undefined,
+    };
     const job: ScheduledJob = { id, tenant, priority, cost, bytes, state: verdict.state, startByUs, ...fresh };
     all.keep(job);
     const bucket = all.bucket(tenant);

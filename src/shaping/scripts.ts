@@ -51,6 +51,7 @@ const VERBS = [
   'settle',
   'renew',
   'progress',
+  'charge',
   'recover',
   'cancel',
   'sweep',
@@ -103,6 +104,7 @@ export const scripts = {
     return { lostTokens: asTexts(lost), cancelRequestedIds: asTexts(asked) };
   }),
   progress: describeScript(library, 'progress', ['token', 'progress'], (reply) => asInteger(reply) === 1),
+  charge: describeScript(library, 'charge', ['now', 'token', 'cost'], (reply) => asInteger(reply) === 1),
   recover: describeScript(
     library,
     'recover',

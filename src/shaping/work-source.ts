@@ -10,7 +10,7 @@ import { type Dispatched, scripts } from './scripts.js';
 import type { TypeSettings } from './settings.js';
 
 /** Version of what stands in Redis. Another version is refused at start. */
-export const STORED_FORMAT = 2;
+export const STORED_FORMAT = 3;
 
 /** Buckets ripened, jobs promoted and jobs expired by one call, at most. */
 const STEP_LIMIT = 32;
@@ -28,11 +28,18 @@ export class OtherFormat extends Error {
   override readonly name = 'OtherFormat';
 }
 
-/** What one run of a job came to. Delays in milliseconds. */
+/**
+ * What one run of a job came to. Delays in milliseconds. `busy`: the job's upstream takes nothing for so long, and neither
+ * its bucket nor, where the scope says so, its type starts anything meanwhile; the job waits again as if it had not started.
+ */
 export type Outcome =
   | { readonly kind: 'completed'; readonly value: string }
   | { readonly kind: 'failed' | 'cancelled' | 'return'; readonly value: string }
-  | { readonly kind: 'retry'; readonly value: string; readonly delayMs: number; readonly front: boolean };
+  | { readonly kind: 'retry'; readonly value: string; readonly delayMs: number; readonly front: boolean }
+  | { readonly kind: 'busy'; readonly value: string; readonly holdMs: number; readonly scope: HoldScope };
+
+/** What starts nothing while an upstream is busy. */
+export type HoldScope = 'bucket' | 'type';
 
 /** A job that this worker holds. */
 export interface Held {
@@ -137,6 +144,11 @@ export class WorkSource {
     return this.#run(scripts.progress, [token, json]);
   }
 
+  /** The job costs this many units, 0.001 to 10,000. False when it is no longer this worker's. */
+  charge(token: string, cost: number): Promise<boolean> {
+    return this.#run(scripts.charge, ['', token, cost]);
+  }
+
   /** Takes back what dead workers were running. Ids of jobs that wait again and of jobs that ended. */
   async recover(maxStalled: number): Promise<{ returnedIds: string[]; endedIds: string[] }> {
     const returnedIds: string[] = [];
@@ -167,8 +179,14 @@ export class WorkSource {
   }
 }
 
-function runArguments({ held, outcome, nextToken }: SettledRun): Argument[] {
-  const { delayMs, front } = outcome.kind === 'retry' ? outcome : { delayMs: 0, front: false };
-  const { token, tenant, id } = held;
-  return [token, tenant, id, outcome.kind, outcome.value, delayMs, front ? '1' : '0', nextToken ?? ''];
+function runArguments({ held: { token, tenant, id }, outcome, nextToken }: SettledRun): Argument[] {
+  return [token, tenant, id, ...outcomeArguments(outcome), nextToken ?? ''];
+}
+
+/** Of the script settle: outcome, value, delay and where. */
+export function outcomeArguments(outcome: Outcome): [kind: string, value: string, delayMs: number, where: string] {
+  const { kind, value } = outcome;
+  if (kind === 'retry') return [kind, value, outcome.delayMs, outcome.front ? 'front' : 'back'];
+  if (kind === 'busy') return [kind, value, outcome.holdMs, outcome.scope];
+  return [kind, value, 0, ''];
 }

@@ -6,7 +6,7 @@ import { type Argument, runScript, type Script } from '../../src/redis/script.js
 import { packOptions } from '../../src/shaping/job-options.js';
 import { profileBytes } from '../../src/shaping/profile-bytes.js';
 import { type AdmitVerdict, type Dispatched, scripts } from '../../src/shaping/scripts.js';
-import type { Outcome } from '../../src/shaping/work-source.js';
+import { type Outcome, outcomeArguments } from '../../src/shaping/work-source.js';
 import { bucketOf, typeOf } from './stored-state.js';
 
 /** A job to be admitted; everything but the id has a default. `priority` is the API's: 0 first, 9 last, default 4. */
@@ -124,12 +124,15 @@ export class ScriptShard {
 
   settleAll(runs: readonly { held: HeldRun; outcome: Outcome; next: string }[]): Promise<SettledRun[]> {
     const argv = runs.flatMap(({ held, outcome, next }) => {
-      const { delayMs, front } = outcome.kind === 'retry' ? outcome : { delayMs: 0, front: false };
       const job = [held.token, encodeTenant(held.tenant), held.id];
-      return [...job, outcome.kind, outcome.value, delayMs, front ? '1' : '0', next];
+      return [...job, ...outcomeArguments(outcome), next];
     });
     const keep = [this.keepAgeMs, this.keepCount];
     return this.run(scripts.settle, [this.nowUs, this.attempts, ...keep, this.lockMs, this.stepLimit, ...argv]);
+  }
+
+  charge(token: string, cost: number): Promise<boolean> {
+    return this.run(scripts.charge, [this.nowUs, token, cost]);
   }
 
   cancel(tenant: string, id: string): Promise<ReplyOf<'cancel'>> {

@@ -18,6 +18,7 @@ export type Happening =
       readonly profile: Partial<Profile>;
     }
   | { readonly what: 'settle'; readonly pick: number; readonly outcome: Outcome; readonly leave: boolean }
+  | { readonly what: 'charge'; readonly pick: number; readonly cost: number }
   | { readonly what: 'cancel'; readonly tenant: string }
   | { readonly what: 'retime'; readonly tenant: string; readonly profile: Partial<Profile> }
   | { readonly what: 'pause'; readonly tenant: string; readonly stopped: boolean }
@@ -34,6 +35,9 @@ const outcome: fc.Arbitrary<Outcome> = fc.constantFrom<Outcome>(
   { kind: 'completed', value: '1' },
   { kind: 'return', value: '' },
   { kind: 'retry', value: '', delayMs: 100, front: false },
+  { kind: 'busy', value: '', holdMs: 300, scope: 'bucket' },
+  { kind: 'busy', value: '', holdMs: 0, scope: 'bucket' },
+  { kind: 'busy', value: '', holdMs: 200, scope: 'type' },
 );
 
 export const happening: fc.Arbitrary<Happening> = fc.oneof(
@@ -54,6 +58,14 @@ export const happening: fc.Arbitrary<Happening> = fc.oneof(
       pick: fc.nat(9),
       outcome,
       leave: fc.constantFrom(false, false, true),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      what: fc.constant('charge' as const),
+      pick: fc.nat(9),
+      cost: fc.constantFrom(0.1, 0.1, 20),
     }),
   },
   { weight: 1, arbitrary: fc.record({ what: fc.constant('cancel' as const), tenant }) },
@@ -130,10 +142,10 @@ export async function nobodyOversleeps(shard: ScriptShard, happenings: readonly 
       // In time every worker is replaced by one that looks as soon as it is there.
       if (happening.what === 'pass') for (const worker of workers) replace(worker);
       await settleDown();
-      const { runs, ready, due, typeTatUs } = await shotOfRedis(shard, TENANTS);
+      const { runs, ready, due, typeTatUs, typeHeldUntilUs } = await shotOfRedis(shard, TENANTS);
       const { burst, concurrency, emissionUs } = capacity;
       if (Object.keys(runs).length >= concurrency || emissionUs === Infinity || idle().length === 0) continue;
-      const opensAtUs = typeTatUs - (burst - 1) * emissionUs;
+      const opensAtUs = Math.max(typeTatUs - (burst - 1) * emissionUs, typeHeldUntilUs);
       const startsAtUs =
         Object.keys(ready).length > 0 ? opensAtUs : Math.max(opensAtUs, ...[Math.min(Infinity, ...Object.values(due))]);
       const looksAtUs = Math.min(...idle().map((worker) => worker.looksAtUs));
@@ -170,6 +182,11 @@ async function happen(
       const { next } = await shard.settle(worker.run, happening.outcome, happening.leave ? '' : token);
       heed(worker, token, next);
       worker.gone = happening.leave;
+      return;
+    }
+    case 'charge': {
+      const worker = busy[happening.pick % busy.length];
+      if (worker?.run) await shard.charge(worker.run.token, happening.cost);
       return;
     }
     case 'cancel': {

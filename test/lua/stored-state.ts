@@ -32,7 +32,24 @@ export const BUCKET_DOUBLES = [
     'jtat',
     'finish',
   ],
-  ...['T', 'jT', 'bytes', 'delayed_at', 'w1', 'w2', 'w3', 'w4', 'w5', 'w6', 'w7', 'w8', 'w9', 'w10', 'paid_cost'],
+  ...[
+    'T',
+    'jT',
+    'bytes',
+    'delayed_at',
+    'w1',
+    'w2',
+    'w3',
+    'w4',
+    'w5',
+    'w6',
+    'w7',
+    'w8',
+    'w9',
+    'w10',
+    'paid_cost',
+    'held',
+  ],
 ];
 
 /** Numbers by name; all of them 0 when nothing is stored. */

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { excessOverEnvelope, excessOverJobRate } from './judges/envelope.js';
 import { simulate } from './simulation.js';
 import { termsOf } from './terms-of.js';
-import { oneBucket } from './workloads.js';
+import { type OneBucket, oneBucket } from './workloads.js';
 
 const RUNS = { seed: 20, numRuns: 400 };
 
@@ -28,6 +28,25 @@ describe('no window holds more than burst − 1 + c_max + rate · (t + slack)', 
     });
     fc.assert(property, RUNS);
   });
+});
+
+test('nor does it where a job costs less than was thought, which is known only at its end', () => {
+  const workloads = oneBucket({ changes: 0, lateness: 3 });
+  const property = fc.property(
+    workloads,
+    fc.array(fc.double({ min: 1, max: 50, noNaN: true }), { minLength: 1 }),
+    drawn,
+  );
+  function drawn({ workload, epochs }: OneBucket, factors: readonly number[]): void {
+    const arrivals = workload.arrivals.map((arrival, i) => {
+      return { ...arrival, thought: Math.min(10_000, arrival.cost * (factors[i % factors.length] ?? 1)) };
+    });
+    const trace = simulate({ ...workload, arrivals, costKnown: 'at the end' });
+    const terms = epochs.map(({ fromUs, stated }) => ({ fromUs, terms: termsOf(stated) }));
+    expect(excessOverEnvelope(startsOf(trace), terms)).toBeLessThanOrEqual(0);
+    expect(excessOverJobRate(startsOf(trace), terms)).toBeLessThanOrEqual(0);
+  }
+  fc.assert(property, RUNS);
 });
 
 describe("the type's own rate holds over all its buckets", () => {

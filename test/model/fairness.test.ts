@@ -4,7 +4,7 @@ import { excessOverCaps } from './judges/caps.js';
 import { excessOverFairness } from './judges/fairness.js';
 import { type Arrival, simulate } from './simulation.js';
 import { termsOf } from './terms-of.js';
-import { readyBuckets } from './workloads.js';
+import { cost, readyBuckets } from './workloads.js';
 
 const RUNS = { seed: 30, numRuns: 400 };
 
@@ -20,6 +20,19 @@ describe('what two ready buckets are served, over their weights, differs by no m
     });
     fc.assert(property, RUNS);
   });
+});
+
+test('so it is by what jobs really cost, where that is known only once they run', () => {
+  const property = fc.property(readyBuckets(), fc.array(cost, { minLength: 1, maxLength: 7 }), (drawn, thoughts) => {
+    const arrivals = drawn.workload.arrivals.map((arrival, i) => ({
+      ...arrival,
+      thought: thoughts[i % thoughts.length] ?? 1,
+    }));
+    const trace = simulate({ ...drawn.workload, arrivals });
+    expect(trace.starts).toHaveLength(arrivals.length);
+    expect(excessOverFairness(trace.moments, drawn.weights)).toBeLessThanOrEqual(0);
+  });
+  fc.assert(property, RUNS);
 });
 
 describe('an idle tenant earns no credit', () => {

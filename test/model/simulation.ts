@@ -14,6 +14,8 @@ export interface Arrival {
   readonly atUs: number;
   readonly tenant: string;
   readonly cost: number;
+  /** The cost that it comes with, until its handler says what it really costs. */
+  readonly thought?: number;
   readonly priority?: number;
   readonly delayMs?: number;
 }
@@ -31,6 +33,8 @@ export interface Workload {
   /** How long a job runs. */
   readonly serviceUs: readonly number[];
   readonly beginUs?: number;
+  /** When handlers know what a job really costs. */
+  readonly costKnown?: 'at the start' | 'at the end';
 }
 
 /** What became of one job. Instants from the beginning. */
@@ -143,11 +147,11 @@ class Simulation {
     return found;
   }
 
-  #admit({ tenant, cost, priority = 4, delayMs = 0 }: Arrival): void {
+  #admit({ tenant, cost, thought = cost, priority = 4, delayMs = 0 }: Arrival): void {
     const id = String(this.jobs.size).padStart(6, '0');
     const { waiting } = this.#scheduler.state.bucket(tenant).backlog;
     const ahead = new Set(waiting.filter((job) => job.priority <= priority).map((job) => job.id));
-    const offer = { id, cost, priority, delayMs, bytes: 0 };
+    const offer = { id, cost: thought, priority, delayMs, bytes: 0 };
     const [verdict] = this.#scheduler.admit(this.#raw, tenant, this.#termsOf(tenant), [offer]).verdicts;
     if (!verdict) throw new Error('no verdict');
     // A delay counts from a whole millisecond, the next one.
@@ -183,8 +187,11 @@ class Simulation {
     job.startedAtUs = this.#nowUs;
     this.starts.push(job);
     this.#note(job);
+    const isKnownLate = this.#workload.costKnown === 'at the end';
+    if (!isKnownLate) this.#scheduler.charge(this.#raw, token, job.cost);
     this.#at(this.#nowUs + this.#service(), () => {
       this.#free += 1;
+      if (isKnownLate) this.#scheduler.charge(this.#raw, token, job.cost);
       this.#scheduler.settle(this.#raw, { token, tenant, id, outcome: { kind: 'completed' } }, LIMIT);
       this.#wake();
     });

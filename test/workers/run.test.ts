@@ -1,22 +1,36 @@
 import { describe, expect, test } from 'vitest';
-import { type Handler, Unrecoverable } from '../../workers/handler.js';
+import { type Handler, Unrecoverable, UpstreamBusy } from '../../workers/handler.js';
 import { Run, type RunPlan } from '../../workers/run.js';
 
 const quiet = () => undefined;
-const SERVICES = { log: { debug: quiet, info: quiet, warn: quiet, error: quiet }, progress: async () => undefined };
+const SERVICES = {
+  log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
+  progress: async () => undefined,
+  charge: async () => undefined,
+};
 
-function runOf(handler: Handler['run'], parts: Partial<RunPlan> & { attempt?: number; payload?: string } = {}): Run {
-  const { attempt = 1, payload = '{"n":1}', ...plan } = parts;
-  return new Run({ id: 'a', type: 'ocr', tenant: 'acme', attempt, cost: 1 }, payload, {
-    handler: { run: handler },
-    timeoutMs: 60_000,
-    attempts: 3,
-    backoff: { type: 'fixed', delayMs: 1000, maxMs: 1000 },
-    options: { lang: 'eng' },
-    maxResultBytes: 100,
-    abandonAfterMs: 20,
-    ...plan,
-  });
+function runOf(
+  handler: Handler['run'],
+  parts: Partial<RunPlan> & { attempt?: number; payload?: string; returns?: number } = {},
+): Run {
+  const { attempt = 1, payload = '{"n":1}', returns = 0, ...plan } = parts;
+  return new Run(
+    { id: 'a', type: 'ocr', tenant: 'acme', attempt, cost: 1 },
+    payload,
+    {
+      handler: { run: handler },
+      timeoutMs: 60_000,
+      attempts: 3,
+      backoff: { type: 'fixed', delayMs: 1000, maxMs: 1000 },
+      maxHoldMs: 60_000,
+      maxReturns: 2,
+      options: { lang: 'eng' },
+      maxResultBytes: 100,
+      abandonAfterMs: 20,
+      ...plan,
+    },
+    returns,
+  );
 }
 const outcomeOf = (...args: Parameters<typeof runOf>) => runOf(...args).outcome(SERVICES);
 
@@ -90,6 +104,70 @@ describe('a run', () => {
     [new Error('x'.repeat(5000)), 'x'.repeat(2000)],
   ])('whose handler throws an odd thing has a reason all the same', async (thrown, value) => {
     expect(await outcomeOf(() => Promise.reject(thrown), { attempt: 3 })).toEqual({ kind: 'failed', value });
+  });
+});
+
+describe('a run whose upstream is busy', () => {
+  const throwing =
+    (error: unknown): Handler['run'] =>
+    () =>
+      Promise.reject(error);
+
+  test.each<[asked: number, holdMs: number]>([
+    [0, 0],
+    [1500.2, 1501],
+    [24 * 3_600_000, 60_000],
+    [Infinity, 60_000],
+  ])('and asks for %d ms holds its bucket for %d ms', async (asked, holdMs) => {
+    const outcome = await outcomeOf(throwing(new UpstreamBusy(asked)));
+    expect(outcome).toEqual({ kind: 'busy', value: `the upstream is busy for ${asked} ms`, holdMs, scope: 'bucket' });
+  });
+
+  test('holds the type where its handler says so', async () => {
+    expect(await outcomeOf(throwing(new UpstreamBusy(5, { scope: 'type' })))).toMatchObject({
+      kind: 'busy',
+      scope: 'type',
+    });
+  });
+
+  test('is known by the name of the error', async () => {
+    const copy = Object.assign(new Error('busy'), { name: 'UpstreamBusy', retryAfterMs: 7, scope: 'other' });
+    expect(await outcomeOf(throwing(copy))).toEqual({ kind: 'busy', value: 'busy', holdMs: 7, scope: 'bucket' });
+  });
+
+  test.each([undefined, '7', -1, Number.NaN])(
+    'fails like any other when the name is all there is: %s',
+    async (retryAfterMs) => {
+      const copy = Object.assign(new Error('busy'), { name: 'UpstreamBusy', retryAfterMs });
+      expect(await outcomeOf(throwing(copy))).toMatchObject({ kind: 'retry', value: 'busy' });
+    },
+  );
+
+  test('uses an attempt once it has come back too often, and fails at the last', async () => {
+    const busy = throwing(new UpstreamBusy(5));
+    expect(await outcomeOf(busy, { returns: 1 })).toMatchObject({ kind: 'busy' });
+    expect(await outcomeOf(busy, { returns: 2 })).toMatchObject({ kind: 'retry', delayMs: expect.any(Number) });
+    expect(await outcomeOf(busy, { returns: 2, attempt: 3 })).toMatchObject({ kind: 'failed' });
+  });
+
+  test('but was cancelled, or was out of time, ends as such', async () => {
+    const late: Handler['run'] = (_, { signal }) =>
+      new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new UpstreamBusy(5))));
+    const run = runOf(late);
+    const ended = run.outcome(SERVICES);
+    run.stop('cancelled');
+    expect(await ended).toMatchObject({ kind: 'cancelled' });
+    expect(await outcomeOf(late, { timeoutMs: 5 })).toMatchObject({ kind: 'retry', value: 'timed out after 5 ms' });
+  });
+
+  test.each<[unknown, unknown, RegExp]>([
+    [-1, 'bucket', /retryAfterMs: expected milliseconds, 0 or more; got -1/],
+    [Number.NaN, 'bucket', /retryAfterMs: .* got NaN/],
+    ['5', 'bucket', /retryAfterMs: .* got 5/],
+    [5, 'tenant', /scope: expected bucket or type; got tenant/],
+  ])('cannot ask for %s and %s', (ms, scope, message) => {
+    const make: unknown = UpstreamBusy;
+    expect(() => Reflect.construct(Object(make), [ms, { scope }])).toThrow(message);
   });
 });
 

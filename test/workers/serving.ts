@@ -29,6 +29,8 @@ export async function serve(options: ServeOptions) {
     timeoutMs: 60_000,
     attempts: 3,
     backoff: { type: 'fixed', delayMs: 0, maxMs: 0 },
+    maxHoldMs: 60_000,
+    maxReturns: 10,
     options: {},
     maxResultBytes: 1000,
     abandonAfterMs: 100,

@@ -1,3 +1,4 @@
+import { marksOf } from './running-charge.js';
 import type { ScheduledBucket } from './scheduled-bucket.js';
 import type { SchedulerState } from './scheduler-state.js';
 import { wholeUs } from './whole-us.js';
@@ -47,6 +48,7 @@ function take(all: SchedulerState, bucket: ScheduledBucket, tag: number, token: 
   all.type.startJob(job.cost, all.nowUs);
   if (!job.charged) bucket.state = all.rules.startJob(bucket.state, bucket.terms.pace, job.cost, all.nowUs);
   all.schedule.serve(bucket, tag, job.cost);
+  job.marks = marksOf(all, bucket);
   return job.id;
 }
 

@@ -1,3 +1,4 @@
+import type { Ahead, BucketState, Pace } from '../bucket.js';
 import type { Basis } from '../verdict.js';
 import type { Before } from './backlog.js';
 import type { Rules } from './rules.js';
@@ -107,7 +108,7 @@ export class Door {
     const ownWaitUs = this.#ownWaitUs(before, isPaid);
     const overall = { ...before, backlogged: this.#schedule.busySinceUs !== undefined };
     const typeState = { ...this.#type.state, jobTatUs: 0 };
-    const typeWaitUs = this.#rules.etaUs(typeState, this.#type.pace, overall, now) - now;
+    const typeWaitUs = this.#etaUs(typeState, this.#type.pace, this.#type.heldUntilUs, overall) - now;
     // Nobody knows when what is paused goes on.
     if (this.#bucket.paused || this.#type.paused) return { ownWaitUs, waitUs: NEVER_US, basis: 'capacity' };
     const limited = pace.emissionUs > 0 || pace.jobEmissionUs > 0;
@@ -118,20 +119,27 @@ export class Door {
 
   /** Until the bucket starts its next job, which frees a place; `null` when none is going to leave. */
   nextPlaceUs(): number | null {
-    const { backlog, paused } = this.#bucket;
+    const { backlog, heldUntilUs, paused } = this.#bucket;
     const [delayed] = backlog.delayed;
     if (paused || (backlog.waiting.length === 0 && !delayed)) return null;
     const startableAtUs = this.#bucket.startableAtUs(this.#rules);
     if (backlog.waiting.length > 0 || !delayed) return wholeUs(startableAtUs - this.#nowUs);
-    return wholeUs((delayed.charged ? delayed.dueAtUs : Math.max(startableAtUs, delayed.dueAtUs)) - this.#nowUs);
+    const byRateUs = delayed.charged ? heldUntilUs : startableAtUs;
+    return wholeUs(Math.max(byRateUs, delayed.dueAtUs) - this.#nowUs);
   }
 
   #ownWaitUs({ unpaid: { jobs, cost, lastCost } }: Before, isPaid: boolean): number {
-    if (isPaid && jobs === 0) return 0;
+    if (isPaid && jobs === 0) return Math.max(0, this.#bucket.heldUntilUs - this.#nowUs);
     const ahead = isPaid ? { cost: Math.max(0, cost - lastCost), jobs: jobs - 1 } : { cost, jobs };
-    const { state, terms } = this.#bucket;
-    const all = { ...ahead, backlogged: this.#backlogged };
-    return this.#rules.etaUs(state, terms.pace, all, this.#nowUs) - this.#nowUs;
+    const { state, terms, heldUntilUs } = this.#bucket;
+    return this.#etaUs(state, terms.pace, heldUntilUs, { ...ahead, backlogged: this.#backlogged }) - this.#nowUs;
+  }
+
+  /** What is held starts again at the end of that, late by what it was held. */
+  #etaUs({ tatUs, jobTatUs }: BucketState, pace: Pace, heldUntilUs: number, ahead: Ahead): number {
+    const floorUs = heldUntilUs - pace.slackUs;
+    const state = { tatUs: Math.max(tatUs, floorUs), jobTatUs: Math.max(jobTatUs, floorUs) };
+    return Math.max(heldUntilUs, this.#rules.etaUs(state, pace, ahead, this.#nowUs));
   }
 
   /** Whether the slots that the bucket and the type may have are too few for a job behind `jobs` others, if all start at once. */
@@ -170,12 +178,13 @@ export class Door {
     return hasNoRate ? null : this.#rules.untilConformingUs(state, terms.pace, cost, this.#nowUs);
   }
 
-  /** Others wait for workers, or a cap is reached: the bucket's own rate is not what decides. */
+  /** Others wait for workers, a cap is reached or an upstream is busy: the bucket's own rate is not what decides. */
   #isScarce(): boolean {
     const { active, paused, terms } = this.#bucket;
     const { running, concurrency } = this.#type;
     const { busySinceUs } = this.#schedule;
     if (paused || this.#type.paused) return true;
+    if (Math.max(this.#bucket.heldUntilUs, this.#type.heldUntilUs) > this.#nowUs) return true;
     if (!this.#rules.hasSlot(active.size, terms.concurrency) || !this.#rules.hasSlot(running, concurrency)) return true;
     return busySinceUs !== undefined && this.#nowUs - busySinceUs > SCARCE_AFTER_US;
   }

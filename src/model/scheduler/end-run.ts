@@ -1,18 +1,30 @@
+import { undoStart } from './running-charge.js';
 import type { ScheduledBucket } from './scheduled-bucket.js';
 import type { ScheduledJob } from './scheduled-job.js';
 import type { SchedulerState } from './scheduler-state.js';
 
-/** What one run of a job came to. A returned job uses no attempt and goes to the front of its priority. */
+/**
+ * What one run of a job came to. A returned job uses no attempt and goes to the front of its priority; so does one whose
+ * upstream is busy, which holds its bucket or the type and is as if it had not started.
+ */
 export type RunOutcome =
   | { readonly kind: 'completed' | 'failed' | 'cancelled' | 'return' }
-  | { readonly kind: 'retry'; readonly delayMs: number; readonly front: boolean };
+  | { readonly kind: 'retry'; readonly delayMs: number; readonly front: boolean }
+  | { readonly kind: 'busy'; readonly holdMs: number; readonly scope: 'bucket' | 'type' };
+
+const AGAIN: ReadonlySet<RunOutcome['kind']> = new Set(['retry', 'return', 'busy']);
 
 /** Ends the run of `job` under `token`; it reaches an end or waits again. The caller places the bucket. */
 export function endRun(all: SchedulerState, token: string, job: ScheduledJob, outcome: RunOutcome): ScheduledBucket {
   const bucket = all.endRun(token, job);
   job.settledBy = token;
+  if (outcome.kind === 'busy') {
+    const held = outcome.scope === 'type' ? all.type : bucket;
+    held.heldUntilUs = Math.max(held.heldUntilUs, all.nowUs + outcome.holdMs * 1000);
+    undoStart(all, job);
+  }
   // A job that was asked to stop does not wait again.
-  const again = (outcome.kind === 'retry' || outcome.kind === 'return') && !job.cancelRequested;
+  const again = AGAIN.has(outcome.kind) && !job.cancelRequested;
   if (!again) {
     job.state = outcome.kind === 'completed' || outcome.kind === 'failed' ? outcome.kind : 'cancelled';
   } else if (outcome.kind === 'retry' && outcome.delayMs > 0) {

@@ -64,6 +64,16 @@ export class Schedule {
     this.ready.delete(bucket);
   }
 
+  /** The cost of what the bucket was served is corrected by `units`, which makes its finish tag this one. */
+  correct(bucket: ScheduledBucket, finish: number, units: number): void {
+    const { virtualTime, maxFinish } = this.fair;
+    bucket.finish = finish;
+    this.fair = { virtualTime, maxFinish: Math.max(maxFinish, finish) };
+    const tag = this.ready.get(bucket);
+    if (tag === undefined) return;
+    this.ready.set(bucket, units > 0 ? Math.max(tag, finish) : Math.min(tag, Math.max(virtualTime, finish)));
+  }
+
   /** Nobody is ahead or behind once nothing is ready and nothing runs. */
   rest(running: number): void {
     if (running === 0 && this.ready.size === 0) this.fair = this.#rules.endBusyPeriod(this.fair);

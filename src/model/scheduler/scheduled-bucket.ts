@@ -17,6 +17,8 @@ export class ScheduledBucket {
   finish = 0;
   /** Whether something waited when the bucket was last put in its place. */
   backlogged = false;
+  /** Nothing starts before this instant, because its upstream is busy. */
+  heldUntilUs = 0;
   /** Paused by hand, whatever the profile says. */
   stopped = false;
   #stated: BucketTerms | undefined;
@@ -46,9 +48,10 @@ export class ScheduledBucket {
     return this.#stated?.pace.emissionUs === 0 ? Infinity : this.#terms.pace.burst;
   }
 
-  /** The instant from which the next waiting job may start by the rate; one that paid at the door waits for none. */
+  /** The instant from which the next waiting job may start: by the rate, unless it paid at the door, and by what holds it. */
   startableAtUs(rules: Rules): number {
-    return this.backlog.waiting[0]?.charged ? 0 : rules.startableAtUs(this.state, this.#terms.pace);
+    const byRateUs = this.backlog.waiting[0]?.charged ? 0 : rules.startableAtUs(this.state, this.#terms.pace);
+    return Math.max(byRateUs, this.heldUntilUs);
   }
 
   /** Other terms hold from now on; the level stays. A rate of 0 leaves the interval as it was. False when nothing changed. */

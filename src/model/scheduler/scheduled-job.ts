@@ -1,5 +1,6 @@
 import type { BucketState } from '../bucket.js';
 import type { JobState } from '../verdict.js';
+import type { StartMarks } from './running-charge.js';
 
 /** A job as it comes to the door. Instants in microseconds of the clock that the scheduler is told. */
 export interface JobOffer {
@@ -19,7 +20,8 @@ export interface ScheduledJob {
   readonly id: string;
   readonly tenant: string;
   readonly priority: number;
-  readonly cost: number;
+  /** As it was last known. */
+  cost: number;
   readonly bytes: number;
   state: JobState;
   /** Place among the jobs of its priority while it waits; 0 is the front, where jobs stand by id. */
@@ -30,6 +32,8 @@ export interface ScheduledJob {
   startByUs: number | undefined;
   /** Of a job that paid at the door: its bucket right after that. It passes no rate gate, and no run of it is charged. */
   charged: BucketState | undefined;
+  /** Of the job's last start. */
+  marks: StartMarks | undefined;
   cancelRequested: boolean;
   stalls: number;
   /** The token whose settle this job last saw. */

@@ -8,6 +8,8 @@ export class TypeState {
   /** Jobs that run now, over all tenants. */
   running = 0;
   paused = false;
+  /** Nothing starts before this instant, because its upstream is busy. */
+  heldUntilUs = 0;
   concurrency = 1e15;
   #pace: Pace = { emissionUs: 0, jobEmissionUs: 0, burst: 1, slackUs: 25_000 };
   readonly #rules: Rules;
@@ -32,7 +34,7 @@ export class TypeState {
   /** From when the type lets another job start; `Infinity` until an event. */
   opensAtUs(): number {
     if (this.paused || !this.#rules.hasSlot(this.running, this.concurrency)) return Infinity;
-    return this.#rules.startableAtUs({ ...this.state, jobTatUs: 0 }, this.#pace);
+    return Math.max(this.#rules.startableAtUs({ ...this.state, jobTatUs: 0 }, this.#pace), this.heldUntilUs);
   }
 
   /** Something is ready after a time when nothing was. */

@@ -44,6 +44,7 @@ export type Command =
   | { readonly verb: 'settle'; readonly ends: readonly RunEnd[]; readonly limit: number }
   | { readonly verb: 'settle-lost'; readonly pick: number }
   | { readonly verb: 'repeat' }
+  | { readonly verb: 'charge'; readonly pick: number; readonly cost: number }
   | { readonly verb: 'cancel'; readonly pick: number }
   | { readonly verb: 'retime'; readonly tenant: Tenant; readonly profile: Partial<Profile> }
   | { readonly verb: 'pause'; readonly tenant: Tenant; readonly stopped: boolean }
@@ -113,6 +114,14 @@ const outcome: fc.Arbitrary<RunOutcome> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom({ kind: 'failed' as const }, { kind: 'cancelled' as const }) },
   { weight: 1, arbitrary: fc.constant({ kind: 'return' as const }) },
   {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('busy' as const),
+      holdMs: fc.constantFrom(0, 5, 700, 4000),
+      scope: fc.constantFrom('bucket' as const, 'bucket' as const, 'type' as const),
+    }),
+  },
+  {
     weight: 2,
     arbitrary: fc.record({
       kind: fc.constant('retry' as const),
@@ -155,6 +164,7 @@ export function anyCommand(sweeps: boolean): fc.Arbitrary<Command> {
     { weight: 10, arbitrary: fc.record({ verb: fc.constant('settle'), ends, limit }) },
     { weight: 1, arbitrary: fc.record({ verb: fc.constant('settle-lost'), pick }) },
     { weight: 2, arbitrary: fc.record({ verb: fc.constant('repeat') }) },
+    { weight: 3, arbitrary: fc.record({ verb: fc.constant('charge'), pick, cost }) },
     { weight: 3, arbitrary: fc.record({ verb: fc.constant('cancel'), pick }) },
     { weight: 1, arbitrary: fc.record({ verb: fc.constant('pause'), tenant, stopped: fc.boolean() }) },
     { weight: 1, arbitrary: fc.record({ verb: fc.constant('configure'), capacity }) },

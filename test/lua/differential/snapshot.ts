@@ -9,6 +9,7 @@ export interface BucketShot {
   readonly tatUs: number;
   readonly jobTatUs: number;
   readonly finish: number;
+  readonly heldUntilUs: number;
   /** Of what pays when it starts. */
   readonly costByPriority: readonly number[];
   /** How many of these jobs do not cost 1. */
@@ -29,6 +30,7 @@ export interface Shot {
   readonly maxFinish: number;
   readonly running: number;
   readonly typeTatUs: number;
+  readonly typeHeldUntilUs: number;
   readonly busySinceUs: number;
   readonly due: Readonly<Record<string, number>>;
   readonly ready: Readonly<Record<string, number>>;
@@ -54,6 +56,7 @@ export function shotOfModel(model: Scheduler, tenants: readonly string[]): Shot 
     maxFinish: schedule.fair.maxFinish,
     running: runs.size,
     typeTatUs: type.state.tatUs,
+    typeHeldUntilUs: type.heldUntilUs,
     busySinceUs: schedule.busySinceUs ?? 0,
     due: byTenant(schedule.due),
     ready: byTenant(schedule.ready),
@@ -70,6 +73,7 @@ function bucketOfModel(model: Scheduler, tenant: string): BucketShot {
   return {
     ...bucket.state,
     finish: bucket.finish,
+    heldUntilUs: bucket.heldUntilUs,
     costByPriority: PRIORITIES.map((p) => rounded(costOf(unpaid.filter(({ priority }) => priority === p)))),
     odd: unpaid.filter(({ cost }) => cost !== 1).length,
     paid: paid.length,
@@ -110,10 +114,12 @@ export async function shotOfRedis(
     maxFinish: field('maxfin'),
     running: field('running'),
     typeTatUs: field('tat'),
+    typeHeldUntilUs: field('held'),
     busySinceUs: field('busy'),
     due: scoresOf(due),
     ready: scoresOf(ready),
-    runs: Object.fromEntries(Object.entries(textsOf(runs))),
+    // Behind tenant and job stand the marks of the start, packed.
+    runs: Object.fromEntries(Object.entries(textsOf(runs)).map(([token, run]) => [token, run.split(' ', 2).join(' ')])),
     expires: scoresOf(expires),
     buckets: Object.fromEntries(buckets.map(([tenant, parts]) => [tenant, bucketOfRedis(parts)])),
     absent: buckets.filter(([, [stored]]) => stored === null).map(([tenant]) => tenant),
@@ -126,6 +132,7 @@ function bucketOfRedis([hash, waiting, delayed, active]: readonly unknown[]): Bu
     tatUs: field('tat'),
     jobTatUs: field('jtat'),
     finish: field('finish'),
+    heldUntilUs: field('held'),
     costByPriority: PRIORITIES.map((p) => rounded(field(`w${p + 1}`))),
     odd: field('odd'),
     paid: field('paid'),
@@ -141,8 +148,8 @@ function bucketOfRedis([hash, waiting, delayed, active]: readonly unknown[]): Bu
 }
 
 /**
- * The same with what a forgotten bucket may have lost: a level of 0 that lies in the past, and a finish that virtual time
- * has passed.
+ * The same with what a forgotten bucket may have lost: a level of 0 and a hold that lie in the past, and a finish that
+ * virtual time has passed.
  */
 export function withoutTheForgettable(shot: Shot, tenants: ReadonlySet<string>): Shot {
   const { nowUs } = shot.clock;
@@ -150,7 +157,8 @@ export function withoutTheForgettable(shot: Shot, tenants: ReadonlySet<string>):
     if (!tenants.has(tenant)) return [tenant, bucket];
     const late = (us: number): number => (bucket.waiting.length > 0 ? us : Math.max(us, nowUs));
     const finish = startTag(shot, bucket.finish);
-    return [tenant, { ...bucket, tatUs: late(bucket.tatUs), jobTatUs: late(bucket.jobTatUs), finish }];
+    const heldUntilUs = bucket.heldUntilUs <= nowUs ? 0 : bucket.heldUntilUs;
+    return [tenant, { ...bucket, tatUs: late(bucket.tatUs), jobTatUs: late(bucket.jobTatUs), finish, heldUntilUs }];
   });
   return { ...shot, buckets: Object.fromEntries(buckets) };
 }

@@ -95,6 +95,10 @@ export class Twins {
       }
       case 'repeat':
         return (await this.#last?.()) ?? NO_REPLY;
+      case 'charge': {
+        const { token } = pickOf([...this.#runs, ...this.#runs, ...this.#lost], command.pick) ?? { token: 'none' };
+        return { redis: await shard.charge(token, command.cost), model: model.charge(now, token, command.cost) };
+      }
       case 'cancel': {
         // Mostly one that can still be cancelled.
         const living = this.#known.filter((known) => this.#lives(known));
@@ -238,8 +242,12 @@ export class Twins {
 
   /** When something falls due or expires next, by the clock that both are told; now when nothing does. */
   #nextInstant(): number {
-    const { schedule, jobs, clock } = this.#model.state;
-    const instants = [...schedule.due.values(), ...[...jobs.values()].map(({ startByUs }) => startByUs ?? Infinity)];
+    const { schedule, jobs, clock, type } = this.#model.state;
+    const instants = [
+      type.heldUntilUs,
+      ...schedule.due.values(),
+      ...[...jobs.values()].map(({ startByUs }) => startByUs ?? Infinity),
+    ];
     const next = Math.min(...instants.filter((us) => us > clock.nowUs && us < Infinity));
     return next === Infinity ? this.#shard.nowUs : Math.ceil(next) - clock.offsetUs;
   }
@@ -291,7 +299,8 @@ function offerOf({ id, priority = 4, cost = 1, delayMs = 0, data = '', startByMs
 }
 
 function outcomeOf(outcome: RunOutcome): Outcome {
-  return outcome.kind === 'retry' ? { ...outcome, value: 'again' } : { kind: outcome.kind, value: '1' };
+  if (outcome.kind === 'retry' || outcome.kind === 'busy') return { ...outcome, value: 'again' };
+  return { kind: outcome.kind, value: '1' };
 }
 
 function whoOf(dispatched: Dispatched) {

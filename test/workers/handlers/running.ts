@@ -5,12 +5,13 @@ export function jobWith(stated: Partial<HandlerJob>): HandlerJob {
   return { id: 'j1', type: 'test', tenant: 'acme', data: {}, attempt: 1, cost: 1, options: {}, ...stated };
 }
 
-/** A context without a worker behind it: progress and log go nowhere. */
+/** A context without a worker behind it: progress, costs and log go nowhere. */
 export function contextFor(signal: AbortSignal = new AbortController().signal): HandlerContext {
   const silent = (): void => undefined;
   return {
     signal,
     progress: async () => undefined,
+    charge: async () => undefined,
     log: { debug: silent, info: silent, warn: silent, error: silent },
     running: { startedAtMs: Date.now(), deadlineAtMs: null },
   };

@@ -1,0 +1,28 @@
+--[[
+  What …:running holds under the token of a run: its tenant, its job and, packed, where its start left the books:
+    tat, jtat    of its bucket
+    type_tat     of the type
+    finish       of its bucket
+  Of what a start put there, only what has not leaked since can come out again, and these marks tell how much that is.
+]]
+--- @include "lib/bucket"
+
+local MARKS, MARKS_BYTES = '<dddd', 32
+
+local function enter_run(token, tenant, id, tat, jtat, type_tat, finish)
+  call('HSET', key_running, token, tenant .. ' ' .. id .. ' ' .. struct.pack(MARKS, tat, jtat, type_tat, finish))
+end
+
+local function run_of(entry)
+  return string.match(entry, '^(%S+) (%S+) ')
+end
+
+local function is_run_of(entry, tenant, id)
+  local name = tenant .. ' ' .. id .. ' '
+  return entry and string.sub(entry, 1, #name) == name
+end
+
+local function marks_of(entry)
+  local tat, jtat, type_tat, finish = struct.unpack(MARKS, entry, #entry - MARKS_BYTES + 1)
+  return { tat = tat, jtat = jtat, type_tat = type_tat, finish = finish }
+end
