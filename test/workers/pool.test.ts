@@ -168,6 +168,24 @@ describe('when Redis restarts', () => {
     server = await start();
     await expect.poll(() => ended.map(({ outcome }) => outcome.kind), PATIENCE).toEqual(['completed']);
   });
+
+  test('a handler that says what its job costs meanwhile is heard afterwards, though it did not wait', async () => {
+    let reached = (): void => undefined;
+    const away = new Promise<void>((resolve) => {
+      reached = resolve;
+    });
+    const { pool, ended } = await served(async (_, { charge }) => {
+      await away;
+      for (const cost of [3, 0.5, 7]) void charge(cost);
+    });
+    const [id = ''] = await type.fill('a', 1);
+    await expect.poll(() => pool.running, PATIENCE).toBe(1);
+    await server.kill();
+    reached();
+    server = await start();
+    await expect.poll(() => ended.map(({ outcome }) => outcome.kind), PATIENCE).toEqual(['completed']);
+    expect(await type.shaping.job('a', id)).toMatchObject({ state: 'completed', cost: 7 });
+  });
 });
 
 describe('stop()', () => {
