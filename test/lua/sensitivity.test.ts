@@ -149,7 +149,7 @@ describe('the watch over sleeping workers notices', () => {
     const property = fc.asyncProperty(fc.array(happening, { maxLength: 60, size: 'max' }), (happenings) =>
       nobodyOversleeps(redis.shard(making(fault)), happenings),
     );
-    const { failed, errorInstance } = await fc.check(property, { seed: 11, numRuns: 100, endOnFailure: true });
+    const { failed, errorInstance } = await fc.check(property, { seed: 11, numRuns: 300, endOnFailure: true });
     expect(failed).toBe(true);
     expect(errorInstance).toBeInstanceOf(Overslept);
   });
