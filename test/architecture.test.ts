@@ -150,7 +150,8 @@ describe('the house', () => {
 
   it('has modules in every part that a rule speaks of', () => {
     const parts = new Set(modules.map(({ file }) => partOf(file)));
-    for (const part of ['model', 'redis', 'config', 'shaping', 'policing', 'http', 'plugins', 'cli', 'workers']) expect(parts).toContain(part);
+    for (const part of ['model', 'redis', 'config', 'shaping', 'policing', 'http', 'plugins', 'cli', 'workers'])
+      expect(parts).toContain(part);
     expect([...parts].filter((part) => !(part in MAY_IMPORT))).toEqual([]);
     expect(modules.map(({ file }) => file)).toEqual(expect.arrayContaining([SCRIPT_SOURCE, ENVIRONMENT]));
   });
