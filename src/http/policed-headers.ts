@@ -22,47 +22,62 @@ const LEAST_UNITS = 1e-6;
  */
 export function policedHeaders(decision: Decision): Record<string, string> {
   const { allowed, limits, nearest, retryAfterMs } = decision;
-  const known = limits.filter(isKnown);
-  return {
-    ...(known.length === 0 ? {} : { 'ratelimit-policy': list(known, quota), ratelimit: list(known, state) }),
-    ...(nearest === undefined || !isKnown(nearest) ? {} : legacyHeaders(nearest)),
-    ...(allowed || retryAfterMs === null ? {} : { 'retry-after': String(wholeSeconds(retryAfterMs)) }),
-  };
+  const headers: Record<string, string> = {};
+  let [policies, states] = ['', ''];
+  for (const each of limits) {
+    const texts = textsOf(each.limit);
+    if (texts === undefined || !isQuantity(each.remaining)) continue;
+    const before = policies === '' ? '' : ', ';
+    policies += before + texts.policy;
+    states += before + texts.name + state(each);
+  }
+  if (policies !== '') {
+    headers['ratelimit-policy'] = policies;
+    headers.ratelimit = states;
+  }
+  const legacy = nearest && isQuantity(nearest.remaining) && textsOf(nearest.limit);
+  if (legacy) {
+    headers['x-ratelimit-limit'] = legacy.quota;
+    headers['x-ratelimit-remaining'] = String(wholeUnits(nearest.remaining));
+  }
+  if (!allowed && retryAfterMs !== null) headers['retry-after'] = String(wholeSeconds(retryAfterMs));
+  return headers;
 }
 
-function legacyHeaders({ limit, remaining }: LimitState): Record<string, string> {
-  return {
-    'x-ratelimit-limit': String(wholeUnits(quotaOf(limit))),
-    'x-ratelimit-remaining': String(wholeUnits(remaining)),
-  };
+/** What is always said of a limit. */
+interface LimitTexts {
+  readonly name: string;
+  readonly policy: string;
+  readonly quota: string;
 }
 
-function list(limits: readonly LimitState[], written: (limit: LimitState) => string): string {
-  return limits.map(written).join(', ');
+/** Made once for each limit: to write them anew took half the time of a decision in the process. */
+const written = new WeakMap<Limit, LimitTexts | null>();
+
+/** `undefined` where structured fields cannot say it: the name not in visible ASCII, the units no integer of theirs. */
+function textsOf(limit: Limit): LimitTexts | undefined {
+  const known = written.get(limit);
+  if (known !== undefined) return known ?? undefined;
+  const quota = quotaOf(limit);
+  const texts = /^[\x20-\x7e]+$/.test(limit.name) && isQuantity(quota) ? write(limit, wholeUnits(quota)) : null;
+  written.set(limit, texts);
+  return texts ?? undefined;
 }
 
-function quota({ limit }: LimitState): string {
+function write(limit: Limit, quota: number): LimitTexts {
+  const name = `"${limit.name.replace(/["\\]/g, '\\$&')}"`;
   const windowMs = windowMsOf(limit);
   const window = Number.isFinite(windowMs) ? `;w=${Math.max(1, wholeSeconds(windowMs))}` : '';
-  return `${quoted(limit)};q=${wholeUnits(quotaOf(limit))}${window}`;
+  return { name, policy: `${name};q=${quota}${window}`, quota: String(quota) };
 }
 
-function state({ limit, remaining, nextUnitMs }: LimitState): string {
+function state({ remaining, nextUnitMs }: LimitState): string {
   const wait = nextUnitMs > 0 && Number.isFinite(nextUnitMs) ? `;t=${wholeSeconds(nextUnitMs)}` : '';
-  return `${quoted(limit)};r=${wholeUnits(remaining)}${wait}`;
-}
-
-/** Whether structured fields can say what is known of a limit: its name in visible ASCII, its units as an integer. */
-function isKnown({ limit, remaining }: LimitState): boolean {
-  return /^[\x20-\x7e]+$/.test(limit.name) && isQuantity(quotaOf(limit)) && isQuantity(remaining);
+  return `;r=${wholeUnits(remaining)}${wait}`;
 }
 
 function isQuantity(units: number): boolean {
   return units >= 0 && units <= LARGEST_INTEGER;
-}
-
-function quoted({ name }: Limit): string {
-  return `"${name.replace(/["\\]/g, '\\$&')}"`;
 }
 
 function wholeUnits(units: number): number {

@@ -45,10 +45,11 @@ export class Guard<Request> {
   async decide(request: Request, line: RequestLine, held?: Partial<HeldTo<Request>>): Promise<Decision | undefined> {
     const { policing, options } = this.#parts;
     if (options.skip?.(request) === true) return undefined;
-    const { policy, cost } = { ...this.#heldTo(line), ...held };
+    const stated = this.#heldTo(line);
+    const { policy, cost } = held === undefined ? stated : { ...stated, ...held };
     if (policy === undefined) return undefined;
     if (!policing.has(policy)) throw new TypeError(`headgate: there is no policy "${policy}"`);
-    const units = await unitsOf(request, cost ?? 1);
+    const units = cost === undefined ? 1 : await unitsOf(request, cost);
     return policing.decide({ policy, cost: units, caller: await this.#callerOf(request) });
   }
 

@@ -35,6 +35,7 @@ const MAX_SEGMENT = Number.MAX_SAFE_INTEGER;
  * @throws Error when two routes of one method have patterns that match the same paths.
  */
 export function routeTable(routes: readonly RouteConfig[]): RouteTable {
+  if (routes.length === 0) return { find: () => undefined };
   const methods = new Set(['HEAD', ...routes.map(({ method }) => method.toUpperCase())]);
   const routers = new Map([...methods].map((method) => [method, routerOf(method, routes)]));
   const other = routerOf(ANY, routes);
