@@ -126,7 +126,7 @@ export class LeasedBucket {
 
   /** As far as this process knows: what others have taken since Redis was last asked is not in it. */
   reading(nowUs: number): Reading {
-    const shared = this.held.count(nowUs) + (this.#leftAt(nowUs) ?? 0);
+    const shared = this.#inReach(nowUs);
     const metered = remainingOf(this.meter, this.#tatUs, nowUs);
     const remaining = wholeIfNearly(this.meter, Math.max(0, Math.min(metered, shared)));
     return { remaining, nextUnitMs: nextUnitUs(this.meter, remaining) / 1000 };
@@ -148,15 +148,19 @@ export class LeasedBucket {
   /** Takes in what Redis said when it was asked for at least `least` units at `sentAtUs`. */
   learn(reply: LeaseReply, { least, sentAtUs }: { least: number; sentAtUs: number }, nowUs: number): void {
     const { leaseUs, horizonUs } = this.#terms;
+    const { emissionUs, burst } = this.meter;
+    const before = this.#inReach(nowUs);
     this.#left = reply.left;
     this.#leftAtUs = nowUs;
     this.#fetchAgainAtUs = nowUs + horizonUs * PAUSE;
     if (reply.kind === 'granted') {
       const { units, tatUs } = reply;
       if (units > 0) this.held.add({ units, tatUs, untilUs: sentAtUs + leaseUs });
-      return;
     }
-    const { emissionUs, burst } = this.meter;
+    // What leaked while the answer was on its way may be in it or not. As far as that explains why there is less than it
+    // seemed, it is not less: callers were told when to come back.
+    this.#left += Math.min((nowUs - sentAtUs) / emissionUs, Math.max(0, before - this.#inReach(nowUs)));
+    if (reply.kind === 'granted') return;
     const pauseUs = Math.min(horizonUs * PAUSE, burst * emissionUs * PAUSE_OF_BUCKET);
     const isOthersTurn = reply.waitUs > Math.ceil((least - reply.left) * emissionUs) + 1;
     this.#refusedUntilUs = nowUs + (isOthersTurn ? Math.max(pauseUs, reply.waitUs) : pauseUs);
@@ -182,6 +186,11 @@ export class LeasedBucket {
   isSpare(nowUs: number): boolean {
     const idleSinceUs = Math.max(this.#tatUs, this.askedAtUs);
     return idleSinceUs + WHOLE_FOR_US <= nowUs && this.held.count(nowUs) <= 0 && !this.held.owes;
+  }
+
+  /** Units that a call could have, as far as this process knows. */
+  #inReach(nowUs: number): number {
+    return this.held.count(nowUs) + (this.#leftAt(nowUs) ?? 0);
   }
 
   #leftAt(nowUs: number): number | undefined {

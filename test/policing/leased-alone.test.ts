@@ -4,6 +4,7 @@ import type { Limit } from '../../src/model/limit.js';
 import { LocalPolicer } from '../../src/policing/local-policer.js';
 import { redisForTests } from '../lua/redis-for-tests.js';
 import { Fleet, seeded } from './fleet.js';
+import { leasedKind } from './kinds/leased.js';
 
 const server = redisForTests();
 
@@ -153,4 +154,20 @@ describe('a process alone', () => {
     await fleet.close();
     expect(() => fleet.members[0]?.check({ limits: [fleet.applied], cost: 1, peek: false })).toThrow('closed');
   });
+});
+
+test('whoever waits as long as it was told passes, also when an answer of Redis was on its way meanwhile', async () => {
+  const open = await leasedKind(server).open();
+  const limit = { algorithm: 'token-bucket', name: 'burst', per: 'key', ratePerSecond: 3, burst: 3 } as const;
+  const ask = (cost: number) => open.policer.check({ limits: [{ limit, subject: 'on its way' }], cost, peek: false });
+  await ask(1);
+  await ask(1);
+  open.advance(333_334);
+  // It asks for more ahead of need, and its answer is not waited for.
+  await ask(1);
+  const refused = await ask(3);
+  expect(refused).toMatchObject({ verdict: 'limited', retryAfterMs: 667 });
+  open.advance(667_000);
+  expect(await ask(3)).toMatchObject({ verdict: 'conforming' });
+  await open.close();
 });
