@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Administration } from '../../shaping/administration.js';
-import { adminOnly, askedTypes, knownType, noBody, tenantId } from '../admin-only.js';
+import { tenantOrder, typeOrder } from '../admin-order.js';
 import type { HttpApp } from '../http-app.js';
 import { Paused, pausedBecause, typePausedBecause } from '../override-answer.js';
 import { replyProblem } from '../reply-problem.js';
@@ -29,21 +29,16 @@ export function pauseRoutes(app: HttpApp, admin: Administration): void {
         },
       },
       async (request, reply) => {
-        const may = adminOnly(request);
-        if (!may.ok) return replyProblem(reply, may.problem);
-        const tenant = tenantId(request.params.id);
-        if (!tenant.ok) return replyProblem(reply, tenant.problem);
-        const empty = noBody(request.body);
-        if (!empty.ok) return replyProblem(reply, empty.problem);
-        const names = askedTypes(admin, request.query.type);
-        if (!names.ok) return replyProblem(reply, names.problem);
+        const order = tenantOrder(admin, request, { ...request.params, ...request.query });
+        if (!order.ok) return replyProblem(reply, order.problem);
+        const { tenant, types: names } = order.value;
         const types = await Promise.all(
-          names.value.map(async (type) => {
-            await admin.pause(type, tenant.value, verb === 'pause');
-            return [type, { paused: await pausedBecause(admin, type, tenant.value) }] as const;
+          names.map(async (type) => {
+            await admin.pause(type, tenant, verb === 'pause');
+            return [type, { paused: await pausedBecause(admin, type, tenant) }] as const;
           }),
         );
-        return reply.code(200).send({ tenant: tenant.value, types: Object.fromEntries(types) });
+        return reply.code(200).send({ tenant, types: Object.fromEntries(types) });
       },
     );
     app.post(
@@ -57,12 +52,8 @@ export function pauseRoutes(app: HttpApp, admin: Administration): void {
         },
       },
       async (request, reply) => {
-        const may = adminOnly(request);
-        if (!may.ok) return replyProblem(reply, may.problem);
-        const type = knownType(admin, request.params.name);
+        const type = typeOrder(admin, request, request.params.name);
         if (!type.ok) return replyProblem(reply, type.problem);
-        const empty = noBody(request.body);
-        if (!empty.ok) return replyProblem(reply, empty.problem);
         await admin.pauseType(type.value, verb === 'pause');
         return reply.code(200).send({ type: type.value, paused: typePausedBecause(admin.live, type.value) });
       },

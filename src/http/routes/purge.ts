@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Administration } from '../../shaping/administration.js';
-import { adminOnly, askedTypes, knownType, noBody, tenantId } from '../admin-only.js';
+import { tenantOrder, typeOrder } from '../admin-order.js';
 import type { HttpApp } from '../http-app.js';
 import { replyProblem } from '../reply-problem.js';
 import { NoBody, NoQuery, PROBLEM_ANSWERS, TypeQuery } from '../request-schemas.js';
@@ -29,19 +29,12 @@ export function purgeRoutes(app: HttpApp, admin: Administration): void {
       },
     },
     async (request, reply) => {
-      const may = adminOnly(request);
-      if (!may.ok) return replyProblem(reply, may.problem);
-      const tenant = tenantId(request.params.id);
-      if (!tenant.ok) return replyProblem(reply, tenant.problem);
-      const empty = noBody(request.body);
-      if (!empty.ok) return replyProblem(reply, empty.problem);
-      const names = askedTypes(admin, request.query.type);
-      if (!names.ok) return replyProblem(reply, names.problem);
-      const purged = await Promise.all(
-        names.value.map(async (type) => ({ type, ...(await admin.purge(type, tenant.value)) })),
-      );
+      const order = tenantOrder(admin, request, { ...request.params, ...request.query });
+      if (!order.ok) return replyProblem(reply, order.problem);
+      const { tenant, types: names } = order.value;
+      const purged = await Promise.all(names.map(async (type) => ({ type, ...(await admin.purge(type, tenant)) })));
       return reply.code(200).send({
-        tenant: tenant.value,
+        tenant,
         cancelled: purged.reduce((sum, { cancelled }) => sum + cancelled, 0),
         more: purged.some(({ more }) => more),
         types: Object.fromEntries(purged.map(({ type, cancelled }) => [type, { cancelled }])),
@@ -59,12 +52,8 @@ export function purgeRoutes(app: HttpApp, admin: Administration): void {
       },
     },
     async (request, reply) => {
-      const may = adminOnly(request);
-      if (!may.ok) return replyProblem(reply, may.problem);
-      const type = knownType(admin, request.params.name);
+      const type = typeOrder(admin, request, request.params.name);
       if (!type.ok) return replyProblem(reply, type.problem);
-      const empty = noBody(request.body);
-      if (!empty.ok) return replyProblem(reply, empty.problem);
       return reply.code(200).send({ type: type.value, ...(await admin.purgeType(type.value)) });
     },
   );
