@@ -1,5 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { Redis, type RedisOptions } from 'ioredis';
+import { keepAsking } from './heartbeat.js';
 import { isPassing, RedisUnavailable } from './outage.js';
 import { withoutArguments } from './private-error.js';
 
@@ -11,16 +12,24 @@ export interface ConnectionOptions {
   readonly name: string;
   /** A command that was not answered by then counts as not answered, in milliseconds. */
   readonly deadlineMs: number;
+  /** How often an idle connection is asked whether it is one still, in milliseconds; 5 s unless stated. */
+  readonly heartbeatMs?: number;
   /** Told once when Redis goes away and once when it is back. */
   readonly onState?: (state: 'up' | 'down', detail: string) => void;
 }
 
 const FIRST_RETRY_MS = 50;
 const LAST_RETRY_MS = 1000;
+const HEARTBEAT_MS = 5000;
+/** How long the other end may take to agree that a connection is over; one that is gone never does. */
+const DISCONNECT_MS = 200;
+/** A Redis that reads a long file says how long it still takes, and is never right: look again by then. */
+const LOADING_LOOK_MS = 500;
 
 /**
  * A connection to Redis that never hangs: nothing is queued while Redis is away, nothing is sent twice behind the
- * caller's back, and every command ends by the deadline. It reconnects by itself for as long as it is open.
+ * caller's back, and every command ends by the deadline. It reconnects by itself for as long as it is open, also when the
+ * other end is gone without a word: a heartbeat that is not answered by the deadline takes a new connection.
  *
  * The rest of the project gets its Redis from here and never opens one itself.
  */
@@ -34,10 +43,13 @@ export function openConnection(target: RedisTarget, options: ConnectionOptions):
     maxRetriesPerRequest: 0,
     commandTimeout: options.deadlineMs,
     connectTimeout: options.deadlineMs,
+    disconnectTimeout: DISCONNECT_MS,
+    maxLoadingRetryTime: LOADING_LOOK_MS,
     retryStrategy: (attempt) =>
       Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempt, 6)) * (0.75 + Math.random() / 2),
   });
-  reportState(redis, options.onState);
+  const note = reportState(redis, options.onState);
+  keepAsking(redis, options.heartbeatMs ?? HEARTBEAT_MS, () => note(`no answer within ${options.deadlineMs} ms`));
   // A first attempt that fails is retried like any other; whoever needs Redis to be there waits with untilReady().
   redis.connect().catch(() => undefined);
   return redis;
@@ -139,17 +151,26 @@ function addressOf(target: RedisTarget): RedisOptions {
   };
 }
 
-function reportState(redis: Redis, onState: ConnectionOptions['onState']): void {
+const CLOSED = 'connection closed';
+
+/** Tells `onState` of changes; what it returns notes why the connection is about to be closed. */
+function reportState(redis: Redis, onState: ConnectionOptions['onState']): (reason: string) => void {
   let state: 'up' | 'down' | undefined;
-  let lastError = 'connection closed';
+  let reason = CLOSED;
   const change = (to: 'up' | 'down', detail: string): void => {
     if (state !== to && !closedOnPurpose.has(redis)) onState?.(to, detail);
     state = to;
   };
   redis.on('error', (error: Error) => {
-    lastError = error.message || String(error);
-    if (redis.status !== 'ready') change('down', lastError);
+    reason = error.message || String(error);
+    if (redis.status !== 'ready') change('down', reason);
   });
-  redis.on('ready', () => change('up', ''));
-  redis.on('close', () => change('down', lastError));
+  redis.on('ready', () => {
+    reason = CLOSED;
+    change('up', '');
+  });
+  redis.on('close', () => change('down', reason));
+  return (noted) => {
+    reason = noted;
+  };
 }

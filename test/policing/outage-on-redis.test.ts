@@ -45,7 +45,7 @@ interface Bench {
 
 /** Policing over the proxy, connected and warm; its clock for outages stands still unless it is `real`. */
 async function open(policies: readonly PolicyConfig[], { real = false } = {}): Promise<Bench> {
-  const redis = openConnection({ url: proxy.url }, { name: 'test', deadlineMs: 2000 });
+  const redis = openConnection({ url: proxy.url }, { name: 'test', deadlineMs: 2000, heartbeatMs: 3_600_000 });
   await untilReady(redis);
   for (const library of [checkLibrary, leaseLibrary]) await loadLibrary(redis, library);
   let nowMs = 0;
@@ -270,7 +270,7 @@ describe('an outage', () => {
 
   test('of the beginning is over once Redis is there', async () => {
     await proxy.refuse();
-    const redis = openConnection({ url: proxy.url }, { name: 'test', deadlineMs: 2000 });
+    const redis = openConnection({ url: proxy.url }, { name: 'test', deadlineMs: 2000, heartbeatMs: 3_600_000 });
     const policing = openPolicing({ policies: named(onRedis('local')), redis });
     toClose.push(() => closeConnection(redis));
     const ask = async () => (await policing.decide({ policy: 'local', caller: {}, cost: 1 })).decidedBy;

@@ -1,9 +1,19 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { CommandCounter } from './command-counter.js';
+import { OneWay } from './one-way.js';
 
-/** How the proxy treats its connections, those that are open and those to come. */
-type Mode = 'pass' | 'swallow' | 'reset' | 'refuse';
+/** What clients say, what Redis says, or both. */
+export type Direction = 'requests' | 'replies' | 'both';
+
+/** What becomes of what is sent, on open connections and on those to come. */
+interface Weather {
+  readonly requestsFlow: boolean;
+  readonly repliesFlow: boolean;
+  readonly delayMs: number;
+}
+
+const FAIR: Weather = { requestsFlow: true, repliesFlow: true, delayMs: 0 };
 
 /** A network between clients and one Redis, which can fail in the ways in which networks do. */
 export interface TcpProxy {
@@ -16,8 +26,14 @@ export interface TcpProxy {
   readonly connections: number;
   /** Passes everything on, also what was swallowed meanwhile, as a network does when it recovers. */
   pass(): Promise<void>;
-  /** Accepts everything and passes nothing on, in either direction. */
-  swallow(): void;
+  /** Accepts everything and passes nothing on in this direction; in both unless told. */
+  swallow(direction?: Direction): void;
+  /** Passes everything on, so much later, each way. */
+  delay(ms: number): void;
+  /** Resets the open connections; what they had under way is lost. New ones are passed on. */
+  cut(): void;
+  /** The open connections are dead and nobody says so: what is sent on them is lost for good. New ones are passed on. */
+  forget(): void;
   /** Resets the open connections, and each new one. */
   reset(): void;
   /** Closes the open connections; new ones are refused. */
@@ -28,32 +44,45 @@ export interface TcpProxy {
 
 /** Starts a proxy on a free loopback port in front of the Redis at a unix socket. */
 export async function startTcpProxy(socketPath: string): Promise<TcpProxy> {
-  let mode: Mode = 'pass';
+  let weather = FAIR;
+  let resetting = false;
   let connections = 0;
   const counter = new CommandCounter();
   const links = new Set<Link>();
+  const forgotten = new Set<Link>();
   const server = createServer((client) => {
     connections += 1;
-    if (mode === 'reset') {
+    if (resetting) {
       client.on('error', () => undefined).resetAndDestroy();
       return;
     }
     const link = new Link(client, connect(socketPath), counter.stream());
     links.add(link);
-    client.once('close', () => links.delete(link));
-    link.flows(mode === 'pass');
+    client.once('close', () => {
+      links.delete(link);
+      forgotten.delete(link);
+    });
+    link.meet(weather);
   });
   const listen = async (port: number): Promise<number> => {
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
     return (server.address() as AddressInfo).port;
   };
+  const cut = (): void => {
+    for (const link of [...links, ...forgotten]) link.cut();
+  };
   const close = async (): Promise<void> => {
     if (!server.listening) return;
     const closed = once(server, 'close');
     server.close();
-    for (const link of links) link.cut();
+    cut();
     await closed;
+  };
+  const change = (to: Weather): void => {
+    resetting = false;
+    weather = to;
+    for (const link of links) link.meet(to);
   };
   const port = await listen(0);
   return {
@@ -66,62 +95,69 @@ export async function startTcpProxy(socketPath: string): Promise<TcpProxy> {
       return connections;
     },
     async pass() {
-      mode = 'pass';
       if (!server.listening) await listen(port);
-      for (const link of links) link.flows(true);
+      change(FAIR);
     },
-    swallow() {
-      mode = 'swallow';
-      for (const link of links) link.flows(false);
+    swallow(direction = 'both') {
+      change({ ...weather, requestsFlow: direction === 'replies', repliesFlow: direction === 'requests' });
+    },
+    delay: (delayMs) => change({ ...FAIR, delayMs }),
+    cut,
+    forget() {
+      for (const link of links) {
+        link.meet({ ...FAIR, requestsFlow: false, repliesFlow: false });
+        forgotten.add(link);
+      }
+      links.clear();
     },
     reset() {
-      mode = 'reset';
-      for (const link of links) link.cut();
+      resetting = true;
+      cut();
     },
-    async refuse() {
-      mode = 'refuse';
-      await close();
-    },
+    refuse: close,
     stop: close,
   };
 }
 
-/** A connection of a client and the one to Redis behind it. What cannot flow is kept until it can. */
+/** A connection of a client and the one to Redis behind it. */
 class Link {
   readonly #client: Socket;
   readonly #redis: Socket;
-  readonly #kept: { readonly to: Socket; readonly bytes: Buffer }[] = [];
-  #flowing = false;
+  readonly #requests: OneWay;
+  readonly #replies: OneWay;
 
   constructor(client: Socket, redis: Socket, count: (bytes: Buffer) => void) {
     this.#client = client;
     this.#redis = redis;
+    this.#requests = new OneWay(redis);
+    this.#replies = new OneWay(client);
     client.on('data', (bytes: Buffer) => {
       count(bytes);
-      this.#carry(redis, bytes);
+      this.#requests.carry(bytes);
     });
-    redis.on('data', (bytes: Buffer) => this.#carry(client, bytes));
+    redis.on('data', (bytes: Buffer) => this.#replies.carry(bytes));
     for (const [end, other] of [
       [client, redis],
       [redis, client],
     ] as const) {
-      end.on('error', () => undefined).once('close', () => other.destroy());
+      end
+        .on('error', () => undefined)
+        .once('close', () => {
+          this.#requests.stop();
+          this.#replies.stop();
+          other.destroy();
+        });
     }
   }
 
-  flows(flowing: boolean): void {
-    this.#flowing = flowing;
-    if (!flowing) return;
-    for (const { to, bytes } of this.#kept.splice(0)) to.write(bytes);
+  meet({ requestsFlow, repliesFlow, delayMs }: Weather): void {
+    for (const way of [this.#requests, this.#replies]) way.delayMs = delayMs;
+    this.#requests.flowing = requestsFlow;
+    this.#replies.flowing = repliesFlow;
   }
 
   cut(): void {
     this.#client.resetAndDestroy();
     this.#redis.destroy();
-  }
-
-  #carry(to: Socket, bytes: Buffer): void {
-    if (this.#flowing) to.write(bytes);
-    else this.#kept.push({ to, bytes });
   }
 }
