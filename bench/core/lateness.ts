@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DEFAULT_PROFILE } from '../../dist/src/model/profile.js';
+import { quantile } from '../statistics.js';
 import { startNoopPool } from './noop-pool.js';
-import { quantile } from './statistics.js';
 
 /** Starts against the ideal schedule: tenants at one job a second each, their phases spread, slots free. Milliseconds. */
 export interface Lateness {

@@ -1,27 +1,20 @@
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { startRedis } from '../../test/support/redis-server.js';
+import { inChild } from '../in-child.js';
+import { median } from '../statistics.js';
 import type { Lateness } from './lateness.js';
 import type { Cost } from './probe.js';
 import type { Quiet } from './quiet.js';
-import { median } from './statistics.js';
 
 /** Runs every measurement of the core side by side on one Redis and prints the table of `bench/README.md`; `[RUNS]`, 5. */
 const RUNS = Number(process.argv[2] ?? 5);
-const run = promisify(execFile);
-const jiti = fileURLToPath(new URL('../../node_modules/.bin/jiti', import.meta.url));
-const script = fileURLToPath(new URL('measure.ts', import.meta.url));
 
 type Throughput = { admission: Cost; dispatch: Cost };
 
 const server = await startRedis();
 
-async function measure<Result>(name: string, options: object): Promise<Result> {
-  process.stderr.write(`${name} ${JSON.stringify(options)}\n`);
-  const { stdout } = await run(jiti, [script, name, server.socketPath, JSON.stringify(options)], { maxBuffer: 1e8 });
-  return JSON.parse(stdout);
-}
+const take = inChild(new URL('measure.ts', import.meta.url));
+const measure = <Result>(name: string, options: object): Promise<Result> =>
+  take<Result>(name, server.socketPath, options);
 
 const rate = (jobs: number, { wallS }: Cost): number => jobs / wallS;
 const us = (jobs: number, seconds: number): string => ((seconds * 1e6) / jobs).toFixed(0);

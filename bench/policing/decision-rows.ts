@@ -1,6 +1,6 @@
+import { middle, ratio, shown, table } from '../markdown.js';
 import type { Decisions, DecisionsOptions } from './decisions.js';
-import { inChild } from './in-child.js';
-import { middle, ratio, shown, table } from './markdown.js';
+import { take } from './take.js';
 
 /** How calls come: from many keys or from one, within the limit or above it. */
 export const LOADS = {
@@ -114,7 +114,7 @@ export class DecisionRows {
     const callers = { callers: 64, timedCallers: group === 'memory' && !isShort ? 1 : 64 };
     const options: DecisionsOptions = { contender, ...LOADS[load], ...callers, decisions: decisions * this.#scale };
     const results = this.#results.get(`${load} ${contender}`) ?? [];
-    results.push(await inChild<Decisions>('decisions', this.#socketPath, options));
+    results.push(await take<Decisions>('decisions', this.#socketPath, options));
     this.#results.set(`${load} ${contender}`, results);
   }
 }

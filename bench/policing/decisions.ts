@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { measure } from '../core/probe.js';
-import { quantile } from '../core/statistics.js';
+import { quantile } from '../statistics.js';
 import { CONTENDERS, type Contender } from './contenders.js';
 import { QUOTAS } from './terms.js';
 

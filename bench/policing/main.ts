@@ -1,12 +1,12 @@
 import { startRedis } from '../../test/support/redis-server.js';
+import { middle, ratio, shown, table } from '../markdown.js';
 import { DecisionRows, type Group, type Kind } from './decision-rows.js';
 import type { Decisions, DecisionsOptions } from './decisions.js';
-import { inChild } from './in-child.js';
 import type { LeaseMember } from './lease-member.js';
 import { benchLeaseShare } from './lease-share.js';
-import { middle, ratio, shown, table } from './markdown.js';
 import type { Memory } from './memory.js';
 import { SERVERS } from './servers.js';
+import { take } from './take.js';
 import { benchServer, type Load, wrkProgram } from './wrk.js';
 
 /**
@@ -57,7 +57,7 @@ function roundTrip(contender: string, load: (typeof ROUND_TRIPS)[number]): Promi
     ...{ contender, quota: 'wide', keys, callers, timedCallers: callers },
     decisions: decisions * SCALE,
   };
-  return inChild('decisions', socketPath, options);
+  return take('decisions', socketPath, options);
 }
 
 try {
@@ -80,10 +80,10 @@ try {
   for (const [contender, keys, callsPerKey] of WEIGHED) {
     const name = callsPerKey === 1 ? contender : `${contender}, ${callsPerKey.toLocaleString('en')} calls`;
     const callers = contender === 'MULTI/EXEC' ? 1 : 100;
-    weights.push([name, await inChild<Memory>('memory', socketPath, { contender, keys, callsPerKey, callers })]);
+    weights.push([name, await take<Memory>('memory', socketPath, { contender, keys, callsPerKey, callers })]);
   }
   const share = await benchLeaseShare(LEASE_SECONDS, (options) =>
-    inChild<LeaseMember>('lease-member', socketPath, options),
+    take<LeaseMember>('lease-member', socketPath, options),
   );
 
   const over = (ours: string, group: Group, kinds: readonly Kind[]): readonly [string, string] => {

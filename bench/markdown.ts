@@ -1,4 +1,4 @@
-import { median } from '../core/statistics.js';
+import { median } from './statistics.js';
 
 /** A table, its first row the heads. */
 export function table(...rows: readonly (readonly string[])[]): string {
