@@ -1,5 +1,5 @@
 import { DEFAULT_PROFILE } from '../../dist/src/model/profile.js';
-import { type NoopPool, startNoopPool } from './noop-pool.js';
+import { type OwnPool, startOwnPool } from '../own-pool.js';
 import { type Cost, measure } from './probe.js';
 
 /** No-op jobs through the pool: `jobs` of them spread evenly over `tenants`, `slots` at once, in this process. */
@@ -8,7 +8,7 @@ export async function benchHeadgate(
   { tenants, jobs, slots }: { tenants: number; jobs: number; slots: number },
 ): Promise<{ admission: Cost; dispatch: Cost }> {
   const profile = { ...DEFAULT_PROFILE, ratePerSecond: Number.POSITIVE_INFINITY, depth: 1_000_000 };
-  const bench = await startNoopPool(socketPath, { profile, slots, keepResults: { ageMs: 3_600_000, count: 1000 } });
+  const bench = await startOwnPool(socketPath, { profile, slots, keepResults: { ageMs: 3_600_000, count: 1000 } });
   const admission = await measure(bench.redis, () => admitAll(bench, tenants, jobs));
   const dispatch = await measure(bench.redis, async () => {
     let left = jobs;
@@ -26,7 +26,7 @@ export async function benchHeadgate(
 }
 
 /** One job per request, as the API admits them, 100 requests at a time. */
-async function admitAll(bench: NoopPool, tenants: number, jobs: number): Promise<void> {
+async function admitAll(bench: OwnPool, tenants: number, jobs: number): Promise<void> {
   let next = 0;
   const caller = async (): Promise<void> => {
     while (next < jobs) {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DEFAULT_PROFILE } from '../../dist/src/model/profile.js';
+import { startOwnPool } from '../own-pool.js';
 import { quantile } from '../statistics.js';
-import { startNoopPool } from './noop-pool.js';
 
 /** Starts against the ideal schedule: tenants at one job a second each, their phases spread, slots free. Milliseconds. */
 export interface Lateness {
@@ -18,7 +18,7 @@ export async function benchLateness(
   { tenants, seconds }: { tenants: number; seconds: number },
 ): Promise<Lateness> {
   const startsOf = new Map<string, number[]>();
-  const bench = await startNoopPool(socketPath, {
+  const bench = await startOwnPool(socketPath, {
     profile: { ...DEFAULT_PROFILE, ratePerSecond: 1, depth: 10_000 },
     slots: 100,
     keepResults: { ageMs: 60_000, count: 10 },
@@ -30,7 +30,10 @@ export async function benchLateness(
   await bench.pool.start();
   for (let i = 0; i < tenants; i += 1) {
     startsOf.set(`t${i}`, []);
-    await bench.admit(`t${i}`, seconds + 2);
+    await bench.admit(
+      `t${i}`,
+      Array.from({ length: seconds + 2 }, () => ({})),
+    );
     await delay(1000 / tenants);
   }
   await delay(seconds * 1000);

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { DEFAULT_PROFILE } from '../../dist/src/model/profile.js';
-import { startNoopPool } from './noop-pool.js';
+import { startOwnPool } from '../own-pool.js';
 
 const IDLE_SECONDS = 20;
 
@@ -16,7 +16,7 @@ export interface Quiet {
 
 export async function benchQuiet(socketPath: string, { tenants }: { tenants: number }): Promise<Quiet> {
   const profile = { ...DEFAULT_PROFILE, ratePerSecond: 100 };
-  const bench = await startNoopPool(socketPath, { profile, slots: 100, keepResults: { ageMs: 2000, count: 10 } });
+  const bench = await startOwnPool(socketPath, { profile, slots: 100, keepResults: { ageMs: 2000, count: 10 } });
   const probe = new Redis(socketPath);
   await bench.pool.start();
   for (let i = 0; i < tenants; i += 100) {

@@ -1,0 +1,76 @@
+import type { Redis } from 'ioredis';
+import { DEFAULT_CAPACITY, type Profile } from '../dist/src/model/profile.js';
+import { openConnection, Subscriber, untilReady } from '../dist/src/redis/connection.js';
+import { newJobId } from '../dist/src/shaping/job-id.js';
+import { RedisShaping } from '../dist/src/shaping/redis-shaping.js';
+import type { DoorAnswer } from '../dist/src/shaping/shaping.js';
+import { WorkSource } from '../dist/src/shaping/work-source.js';
+import type { HandlerJob } from '../dist/workers/handler.js';
+import { Pool } from '../dist/workers/pool.js';
+import { Runner } from '../dist/workers/runner.js';
+
+const TYPE = 'bench';
+const LOCKS = { lockMs: 30_000, stalledIntervalMs: 30_000, maxStalled: 1 };
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** A door and a pool of one type in this process, over two connections, on an emptied Redis. */
+export interface OwnPool {
+  readonly redis: Redis;
+  readonly pool: Pool;
+  /** Admits jobs of one tenant in one call; one without a payload of its own unless given. */
+  admit(tenant: string, jobs?: readonly PoolJob[]): Promise<DoorAnswer>;
+  stop(): Promise<void>;
+}
+
+/** What is said of a job where it matters. */
+export interface PoolJob {
+  readonly cost?: number;
+  /** A payload that JSON can say. */
+  readonly data?: unknown;
+}
+
+export interface OwnPoolOptions {
+  readonly profile: Profile | ((tenant: string) => Profile);
+  readonly slots: number;
+  readonly keepResults: { readonly ageMs: number; readonly count: number };
+  /** Does a job's work: nothing, unless given. */
+  readonly run?: (job: HandlerJob) => unknown;
+}
+
+export async function startOwnPool(
+  socketPath: string,
+  { profile, slots, keepResults, run = () => null }: OwnPoolOptions,
+): Promise<OwnPool> {
+  const open = (name: string): Redis => openConnection({ socketPath }, { name, deadlineMs: 120_000 });
+  const [redis, messages] = [open('bench'), open('bench-wake')];
+  await untilReady(redis);
+  await redis.flushall();
+  const type = { capacity: DEFAULT_CAPACITY, keepResults, attempts: 1 };
+  const shaping = new RedisShaping(redis, {
+    type: () => type,
+    typeNames: () => [TYPE],
+    profile: (_type, tenant) => (typeof profile === 'function' ? profile(tenant) : profile),
+  });
+  const plan = {
+    handler: { run },
+    ...{ timeoutMs: 60_000, attempts: 1, options: {}, maxResultBytes: 1_000_000, abandonAfterMs: 1000 },
+    backoff: { type: 'fixed', delayMs: 1000, maxMs: 1000 } as const,
+    ...{ maxHoldMs: 60_000, maxReturns: 10 },
+  };
+  const source = new WorkSource(redis, TYPE, type, { worker: 'bench', lockMs: LOCKS.lockMs });
+  const pool = new Pool(redis, new Subscriber(messages), [new Runner(source, slots, plan, () => silent)], LOCKS);
+  return {
+    redis,
+    pool,
+    admit: (tenant, jobs = [{}]) => {
+      const admitted = jobs.map(({ cost = 1, data = { n: 1 } }) => ({
+        ...{ id: newJobId(TYPE), data: JSON.stringify(data), priority: 4, delayMs: 0, cost },
+      }));
+      return shaping.admit(TYPE, tenant, admitted);
+    },
+    stop: async () => {
+      await pool.stop(1000);
+      for (const connection of [redis, messages]) connection.disconnect();
+    },
+  };
+}
