@@ -62,6 +62,7 @@ export { decodeTenant, type EncodedTenant, encodeTenant } from './redis/keys.js'
 export { RedisUnavailable } from './redis/outage.js';
 /** Admission and reading, without HTTP. */
 export { configSettings } from './shaping/config-settings.js';
+export { FEED_DEADLINE_MS, type JobFeed, type JobWatcher, RedisJobFeed } from './shaping/job-feed.js';
 export { newJobId, parseJobId } from './shaping/job-id.js';
 export { LiveSettings } from './shaping/live-settings.js';
 export { OverrideFollower } from './shaping/override-follower.js';

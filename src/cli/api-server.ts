@@ -8,6 +8,7 @@ import type { ReadyReport } from '../http/ready-report.js';
 import { routeTable } from '../policing/route-table.js';
 import { closeConnection, openConnection, untilTried } from '../redis/connection.js';
 import type { ReachedRedis } from '../redis/reach-redis.js';
+import { FEED_DEADLINE_MS, RedisJobFeed } from '../shaping/job-feed.js';
 import { newJobId } from '../shaping/job-id.js';
 import { LiveSettings } from '../shaping/live-settings.js';
 import { RedisShaping } from '../shaping/redis-shaping.js';
@@ -39,6 +40,8 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
   });
   const overrides = followOverrides({ live, settings, commands, target: redis.target, log });
   const shaping = new RedisShaping(commands, settings);
+  const events = openConnection(redis.target, { name: 'api-events', deadlineMs: FEED_DEADLINE_MS });
+  const feed = new RedisJobFeed(events, commands, (error) => log.error({ err: error }, 'events cannot be read'));
   const policing = openApiPolicing(config, redis.target, log);
   warnOfLoneAddress(config, log);
   const app = buildApp({
@@ -47,6 +50,7 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
     keyring: createKeyring(keyEntries(config, keys)),
     policed: { policing: policing.policing, policies: config.policies, routes: routeTable(config.routes) },
     admin: overrides.admin,
+    feed,
     trustProxy: config.trustProxy,
     ready: () => readiness(shaping, config),
     log,
@@ -59,6 +63,8 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
     await app.close();
     await policing.close();
     await overrides.close();
+    closeConnection(events);
+    await feed.close();
     closeConnection(commands);
   };
   try {

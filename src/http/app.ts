@@ -5,14 +5,17 @@ import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } 
 import type { Logger } from 'pino';
 import type { TrustProxy } from '../config/trust-proxy.js';
 import type { Administration } from '../shaping/administration.js';
+import type { JobFeed } from '../shaping/job-feed.js';
 import type { Shaping } from '../shaping/shaping.js';
 import { acceptJsonBodies } from './accept-json-bodies.js';
 import { adminRoutes } from './admin-routes.js';
 import { answerClientError, answerExpectation } from './answer-client-error.js';
 import { answerErrors, replyError } from './answer-errors.js';
 import { compileBodyChecks } from './body-checks.js';
+import { Closing } from './closing.js';
 import type { Door } from './door.js';
 import { demandKey, firstLook } from './first-look.js';
+import { followingOver } from './following.js';
 import type { RouteParts } from './http-app.js';
 import { DEFAULT_HTTP_LIMITS, ENVELOPE_BYTES, type HttpLimits } from './http-limits.js';
 import type { Keyring } from './keyring.js';
@@ -47,6 +50,8 @@ export interface AppParts {
   readonly policed?: PolicedParts;
   /** What administrators may change while everything runs; without it there are no such routes. */
   readonly admin?: Administration;
+  /** Where one hears what happens to jobs; without it nobody can wait for a job or follow it. */
+  readonly feed?: JobFeed;
   /** Whose word on a client's address is believed: nobody's unless stated. */
   readonly trustProxy?: TrustProxy;
   readonly limits?: Partial<HttpLimits>;
@@ -103,7 +108,14 @@ export function buildApp(parts: AppParts): FastifyInstance {
   acceptJsonBodies(app);
   answerErrors(app, random);
   logRequests(app);
-  addRoutes(app, parts, { random, batchBytes: limits.batchBytes, jobBytes: jobBytes(parts.door) });
+  const closing = new Closing();
+  app.addHook('preClose', async () => closing.begin());
+  app.addHook('onSend', async (_request, reply) => {
+    // A connection that stays open for the next request would keep the server from closing.
+    if (closing.begun) reply.header('connection', 'close');
+  });
+  const following = followingOver(parts.feed, limits, closing);
+  addRoutes(app, parts, { random, following, batchBytes: limits.batchBytes, jobBytes: jobBytes(parts.door) });
   return app;
 }
 
@@ -115,10 +127,10 @@ const KEYED_ROUTES = [
 function addRoutes(
   app: FastifyInstance,
   { shaping, door, keyring, ready, newJobId, policed = NO_POLICIES, admin }: AppParts,
-  sizes: Pick<RouteParts, 'random' | 'batchBytes' | 'jobBytes'>,
+  more: Pick<RouteParts, 'random' | 'following' | 'batchBytes' | 'jobBytes'>,
 ): void {
   const keeper = { door, newJobId, checks: compileBodyChecks(door) };
-  const routeParts: RouteParts = { shaping, keeper, policed, keyring, ready, ...sizes };
+  const routeParts: RouteParts = { shaping, keeper, policed, keyring, ready, ...more };
   health(app.withTypeProvider<TypeBoxTypeProvider>(), routeParts);
   app.register(async (scope) => {
     forwardAuth(scope.withTypeProvider<TypeBoxTypeProvider>(), routeParts);

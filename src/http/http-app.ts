@@ -7,6 +7,7 @@ import type {
   RawServerDefault,
 } from 'fastify';
 import type { Shaping } from '../shaping/shaping.js';
+import type { Following } from './following.js';
 import type { Keyring } from './keyring.js';
 import type { PolicedParts } from './policed-parts.js';
 import type { DoorKeeper } from './read-job.js';
@@ -27,6 +28,7 @@ export interface RouteParts {
   readonly keeper: DoorKeeper;
   readonly policed: PolicedParts;
   readonly keyring: Keyring;
+  readonly following: Following;
   readonly ready: () => Promise<ReadyReport>;
   /** 0 to 1, exclusive of 1. */
   readonly random: () => number;

@@ -1,3 +1,5 @@
+import type { SeatLimits } from './seats.js';
+
 /** What one caller may take of the server before it has proven anything. Bytes, milliseconds and counts. */
 export interface HttpLimits {
   /** Request line and headers together. */
@@ -13,6 +15,10 @@ export interface HttpLimits {
   readonly keepAliveTimeoutMs: number;
   /** Body of a batch. A single job may be as large as the largest payload of any type, and its envelope. */
   readonly batchBytes: number;
+  /** Requests that wait for the end of a job at once. */
+  readonly waits: SeatLimits;
+  /** Streams of events open at once. */
+  readonly streams: SeatLimits;
 }
 
 export const DEFAULT_HTTP_LIMITS: HttpLimits = {
@@ -23,6 +29,8 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   timeoutCheckMs: 1000,
   keepAliveTimeoutMs: 72_000,
   batchBytes: 8 * 1024 * 1024,
+  waits: { perTenant: 1000, total: 10_000 },
+  streams: { perTenant: 200, total: 5000 },
 };
 
 /** What surrounds `data` in the body of a single job, and `key` in a question to a policy. */

@@ -43,6 +43,7 @@ export const PROBLEMS = {
   bucket_full: { status: 429, title: "The tenant's queue is full", retryHelps: true },
   wait_too_long: { status: 429, title: 'The job would wait longer than allowed', retryHelps: true },
   rate_limited: { status: 429, title: 'A rate limit is reached', retryHelps: true },
+  too_many_waiting: { status: 429, title: 'The tenant keeps too many connections waiting', retryHelps: true },
   headers_too_large: { status: 431, title: 'The request headers are too many or too large', retryHelps: false },
   internal_error: { status: 500, title: 'Something unforeseen went wrong', retryHelps: true },
   redis_unavailable: { status: 503, title: 'The store does not answer', retryHelps: true },

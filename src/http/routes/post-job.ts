@@ -1,9 +1,10 @@
-import type { Rejection } from '../../model/verdict.js';
+import type { FastifyReply } from 'fastify';
+import type { Admitted, Rejection } from '../../model/verdict.js';
 import { RedisUnavailable } from '../../redis/outage.js';
 import { roomHeaders } from '../answer-headers.js';
 import { principalOf } from '../first-look.js';
 import type { HttpApp, RouteParts } from '../http-app.js';
-import { AcceptedJob, acceptedJob } from '../job-answer.js';
+import { AcceptedJob, acceptedJob, JobResource, jobResource } from '../job-answer.js';
 import { JobRequest } from '../job-request.js';
 import { outageProblem } from '../outage-problem.js';
 import { giveBackUnlessAdded, policedJobProblem, policeJob } from '../police-job.js';
@@ -14,14 +15,19 @@ import { rejectionProblem } from '../rejection-problem.js';
 import { type PolicedJob, replaysAmong } from '../replays-among.js';
 import { replyProblem } from '../reply-problem.js';
 import { NoQuery, PROBLEM_ANSWERS } from '../request-schemas.js';
+import { type GrantedWait, grantWait, NO_LONGER_KEPT } from '../wait-grant.js';
 
-/** `POST /v1/jobs`: one job through the whole order at the door. */
+/** `POST /v1/jobs`: one job through the whole order at the door, and its end where the caller would rather wait for it. */
 export function postJob(app: HttpApp, parts: RouteParts): void {
   app.post(
     '/v1/jobs',
     {
       bodyLimit: parts.jobBytes,
-      schema: { body: JobRequest, querystring: NoQuery, response: { 202: AcceptedJob, ...PROBLEM_ANSWERS } },
+      schema: {
+        body: JobRequest,
+        querystring: NoQuery,
+        response: { 200: JobResource, 202: AcceptedJob, ...PROBLEM_ANSWERS },
+      },
     },
     async (request, reply) => {
       const atDoor = readJob(parts.keeper, request.body, {
@@ -31,25 +37,41 @@ export function postJob(app: HttpApp, parts: RouteParts): void {
         at: [],
       });
       if (!atDoor.ok) return replyProblem(reply, atDoor.problem);
-      const decision = await policeJob(parts, atDoor.value);
-      if (decision?.allowed === false && !(await isReplay(parts, { atDoor: atDoor.value, decision }))) {
-        reply.headers(policedHeaders(decision));
-        return replyProblem(reply, policedJobProblem(parts, atDoor.value, decision, []));
+      const wait = grantWait(parts, request, atDoor.value.tenant);
+      if (!wait.ok) return replyProblem(reply, wait.problem);
+      try {
+        return await throughTheDoor(parts, atDoor.value, reply, wait.value);
+      } finally {
+        wait.value?.leave();
       }
-      const { depth, freePlaces, admission } = await admitOne(parts, atDoor.value);
-      await giveBackUnlessAdded(decision, admission);
-      if (admission.verdict === 'rejected') {
-        reply.headers(roomHeaders(depth, freePlaces, retryOf(admission)));
-        return replyProblem(reply, rejectionProblem(parts, admission, atDoor.value, []));
-      }
-      reply.headers(roomHeaders(depth, freePlaces));
-      if (admission.replayed) reply.header('idempotent-replayed', 'true');
-      return reply
-        .code(202)
-        .header('location', `/v1/jobs/${encodeURIComponent(admission.id)}`)
-        .send(acceptedJob(atDoor.value, admission));
     },
   );
+}
+
+async function throughTheDoor(parts: RouteParts, atDoor: JobAtDoor, reply: FastifyReply, wait: GrantedWait) {
+  const decision = await policeJob(parts, atDoor);
+  if (decision?.allowed === false && !(await isReplay(parts, { atDoor, decision }))) {
+    reply.headers(policedHeaders(decision));
+    return replyProblem(reply, policedJobProblem(parts, atDoor, decision, []));
+  }
+  const { depth, freePlaces, admission } = await admitOne(parts, atDoor);
+  await giveBackUnlessAdded(decision, admission);
+  if (admission.verdict === 'rejected') {
+    reply.headers(roomHeaders(depth, freePlaces, retryOf(admission)));
+    return replyProblem(reply, rejectionProblem(parts, admission, atDoor, []));
+  }
+  reply.headers(roomHeaders(depth, freePlaces));
+  if (admission.replayed) reply.header('idempotent-replayed', 'true');
+  reply.header('location', `/v1/jobs/${encodeURIComponent(admission.id)}`);
+  return answerAdmitted(atDoor, admission, reply, wait);
+}
+
+async function answerAdmitted(atDoor: JobAtDoor, admitted: Admitted, reply: FastifyReply, wait: GrantedWait) {
+  const waited = await wait?.untilEnd({ tenant: atDoor.tenant, id: admitted.id }, reply);
+  if (waited?.kind === 'ended') return reply.code(200).send(jobResource(waited.job));
+  if (waited?.kind === 'gone') return replyProblem(reply, { ...NO_LONGER_KEPT, id: admitted.id });
+  const { state, promise } = waited?.kind === 'goes on' ? waited.job : admitted;
+  return reply.code(202).send(acceptedJob(atDoor, { ...admitted, state, promise }));
 }
 
 async function isReplay({ shaping }: RouteParts, job: PolicedJob): Promise<boolean> {

@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { type AppParts, buildApp } from '../../../src/http/app.js';
 import { doorOf } from '../../../src/http/door.js';
 import { createKeyring } from '../../../src/http/keyring.js';
+import type { JobFeed } from '../../../src/shaping/job-feed.js';
 import { newJobId } from '../../../src/shaping/job-id.js';
 import { scriptedAdministration } from './scripted-administration.js';
 import { scriptedShaping } from './scripted-shaping.js';
@@ -14,6 +15,14 @@ export interface TestApp {
   /** What was logged at `warn` and above. */
   readonly logged: Record<string, unknown>[];
 }
+
+/** Has everybody look at the job once, and says nothing after that. */
+const SILENT_FEED: JobFeed = {
+  watch: (_id, watcher) => {
+    void watcher(undefined);
+    return () => undefined;
+  },
+};
 
 /** The real app over the configuration of these tests; `parts` replace what the test is about. */
 export async function testApp(parts: Partial<AppParts> = {}): Promise<TestApp> {
@@ -30,6 +39,7 @@ export async function testApp(parts: Partial<AppParts> = {}): Promise<TestApp> {
     door: doorOf(config),
     keyring: createKeyring(KEY_ENTRIES),
     admin: scriptedAdministration(config),
+    feed: SILENT_FEED,
     ready: async () => ({ ready: true, checks: { redis: 'answers' } }),
     log: pino({ level: 'warn' }, sink),
     newJobId: (type) => newJobId(type),
