@@ -62,10 +62,13 @@ local function finish(b, job, run)
 end
 
 local function retry_later(b, job, run)
+  local changes = { 'failedReason', run.value, 'hg:t', run.token }
+  -- Where it joins when its pause is over.
+  if run.where == 'front' then changes[5], changes[6] = 'hg:f', '1' end
   bull_moveToDelayed({
     key_marker, b.active_key, b.prioritized, b.delayed, job, key_events, key_meta, b.prefix .. 'stalled',
     b.prefix .. 'wait', never, b.prefix .. 'pc',
-  }, { b.prefix, now_ms, run.id, NO_LOCK, run.delay, '0', cmsgpack.pack({ 'failedReason', run.value, 'hg:t', run.token }), '0' })
+  }, { b.prefix, now_ms, run.id, NO_LOCK, run.delay, '0', cmsgpack.pack(changes), '0' })
   b.delayed_changed = true
   count_bytes(b, 1, call('HSTRLEN', job, 'data'))
 end

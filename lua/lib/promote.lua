@@ -1,8 +1,8 @@
 --[[
-  Delayed jobs that fell due join what waits, in the order in which they fell due; at most `limit` of them. BullMQ's own
-  promotion does the same without counting their cost, so it is never left anything to do.
+  Delayed jobs that fell due join what waits, in the order in which they fell due, a retry where its type wants it; at most
+  `limit` of them. BullMQ's own promotion does the same without counting their cost, so it is never left anything to do.
 ]]
---- @include "lib/bucket"
+--- @include "lib/join_waiting"
 
 local function promote_due(b, limit)
   if b.delayed_at > now then return end
@@ -12,15 +12,13 @@ local function promote_due(b, limit)
   if #ids == 0 then return end
   call('ZREM', b.delayed, unpack(ids))
   for _, id in ipairs(ids) do
-    local job = call('HMGET', b.prefix .. id, 'priority', 'hg:c', 'hg:p')
-    local priority = tonumber(job[1])
+    local job = b.prefix .. id
+    local fields = call('HMGET', job, 'priority', 'hg:c', 'hg:p', 'hg:f')
     -- Without its hash there is nothing left of the job.
-    if priority then
-      local count = call('INCR', b.prefix .. 'pc')
-      call('ZADD', b.prioritized, num(priority * 0x100000000 + count % 0x100000000), id)
-      count_waiting(b, 1, priority, tonumber(job[2]) or 1, job[3])
-      call('HSET', b.prefix .. id, 'delay', 0)
-      call('XADD', key_events, '*', 'event', 'waiting', 'jobId', id, 'prev', 'delayed')
+    if fields[1] then
+      join_waiting(b, id, fields, fields[4], 'delayed')
+      call('HSET', job, 'delay', 0)
+      if fields[4] then call('HDEL', job, 'hg:f') end
     end
   end
 end

@@ -54,10 +54,14 @@ export interface TypeConfig {
   /** Tries in all, the first included. */
   readonly attempts: number;
   readonly backoff: Backoff;
+  /** Where a job that is tried again waits, within its priority. */
+  readonly retry: 'front' | 'back';
   /** For how long a busy upstream holds a bucket, or the type, at most. */
   readonly maxHoldMs: number;
   /** How often a job may come back from a busy upstream before that uses an attempt. */
   readonly maxReturns: number;
+  /** Largest heap of a thread of an isolated handler. */
+  readonly threadMemoryBytes: number;
   readonly keepResults: { readonly ageMs: number; readonly count: number };
   /** `undefined`: what the model derives from the rate. */
   readonly slackUs: number | undefined;

@@ -107,6 +107,11 @@ export const TypeFields = Type.Object({
       description: 'Longest wait before a retry.',
     }),
   }),
+  retry: choice(['back', 'front'], {
+    default: 'back',
+    description:
+      'Where a job waits that is tried again, once its wait is over: at the back or the front of its priority.',
+  }),
   maxHold: quantity('duration', {
     least: 0,
     most: DAY_MS,
@@ -118,6 +123,12 @@ export const TypeFields = Type.Object({
     most: 1000,
     default: 10,
     description: 'How often a job may come back from a busy upstream before that uses an attempt.',
+  }),
+  threadMemory: quantity('size', {
+    least: 16 * MB,
+    most: 64 * 1024 * MB,
+    default: 512 * MB,
+    description: 'Largest heap of a thread of a handler with `isolate`; a job that needs more fails.',
   }),
   keepResults: Type.Object({
     age: quantity('duration', {

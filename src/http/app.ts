@@ -34,6 +34,7 @@ import { listTypes } from './routes/list-types.js';
 import { postBatch } from './routes/post-batch.js';
 import { postCheck } from './routes/post-check.js';
 import { postJob } from './routes/post-job.js';
+import { retryJobs } from './routes/retry-jobs.js';
 import { requestValidators, unreadQuery } from './strict-query.js';
 
 /** Everything that the HTTP surface stands on. */
@@ -120,7 +121,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
 }
 
 const KEYED_ROUTES = [
-  ...[postJob, postBatch, getJob, listJobs, cancelJob, listTypes, getLimits],
+  ...[postJob, postBatch, getJob, listJobs, cancelJob, retryJobs, listTypes, getLimits],
   ...[postCheck, listPolicies],
 ];
 

@@ -2,7 +2,7 @@ import type { Config, TypeConfig } from '../config/config.js';
 import { effectiveProfile, mayUse } from '../config/effective-profile.js';
 
 /** What the door has to know about a job type. */
-export type DoorType = Pick<TypeConfig, 'cost' | 'dataSchema' | 'maxPayloadBytes' | 'policy'>;
+export type DoorType = Pick<TypeConfig, 'cost' | 'dataSchema' | 'maxPayloadBytes' | 'policy' | 'attempts' | 'backoff'>;
 
 /** What the door has to know about types and tenants. Asked anew for every request: configuration changes while we serve. */
 export interface Door {

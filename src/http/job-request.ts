@@ -31,6 +31,32 @@ const JOB_FIELDS = {
   startBy: Type.Optional(
     Type.String({ description: 'an instant in RFC 3339: the job expires at it unless it has started' }),
   ),
+  attempts: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 100,
+      description: 'an integer from 1 to the `attempts` of the type, which hold unless it is given: tries in all',
+    }),
+  ),
+  backoff: Type.Optional(
+    Type.Object(
+      {
+        type: Type.Union([Type.Literal('fixed'), Type.Literal('exponential')], {
+          description: '`fixed` or `exponential`',
+        }),
+        delayMs: Type.Integer({
+          minimum: 0,
+          maximum: LONGEST_DELAY_MS,
+          description: 'an integer of milliseconds from 0 to the `backoff.max` of the type',
+        }),
+      },
+      {
+        additionalProperties: false,
+        description:
+          'an object of `type`, `fixed` or `exponential`, and `delayMs`, at most the `backoff.max` of the type: the wait before a retry, in place of the type’s',
+      },
+    ),
+  ),
   cost: Type.Optional(Type.Number({ description: 'a number of cost units, where the type takes it from the request' })),
   tenant: Type.Optional(Type.String({ minLength: 1, description: 'the id of a tenant; required with an admin key' })),
 };

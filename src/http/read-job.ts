@@ -9,6 +9,7 @@ import { ownMember } from './json-pointer.js';
 import type { Principal } from './keyring.js';
 import { namedTenant } from './named-tenant.js';
 import { accepted, type Checked, refused } from './problems.js';
+import { readRetryTerms } from './retry-terms.js';
 import { usableType } from './usable-type.js';
 
 /** Where a job comes from: one caller, one place in one body. */
@@ -38,7 +39,7 @@ export interface JobAtDoor {
 }
 
 /**
- * The part of the door's order that needs no Redis: tenant → type → size → schema → idempotency → cost → startBy.
+ * The part of the door's order that needs no Redis: tenant → type → size → schema → idempotency → cost → startBy → retries.
  * The first refusal wins.
  */
 export function readJob(keeper: DoorKeeper, raw: unknown, source: JobSource): Checked<JobAtDoor> {
@@ -67,6 +68,8 @@ export function readJob(keeper: DoorKeeper, raw: unknown, source: JobSource): Ch
   if (!cost.ok) return cost;
   const startBy = readStartBy(body.value.startBy, at);
   if (!startBy.ok) return startBy;
+  const retries = readRetryTerms(type.value.rules, body.value, at);
+  if (!retries.ok) return retries;
 
   const job: NewJob = {
     id: keeper.newJobId(type.value.name, tenant.value),
@@ -77,6 +80,7 @@ export function readJob(keeper: DoorKeeper, raw: unknown, source: JobSource): Ch
     requestId: source.requestId,
     ...(startBy.value === undefined ? {} : { startByMs: startBy.value }),
     ...(idempotency.value === undefined ? {} : { idempotencyKey: idempotency.value }),
+    ...(retries.value === undefined ? {} : { retries: retries.value }),
   };
   return accepted({ type: type.value.name, tenant: tenant.value, job });
 }

@@ -14,7 +14,7 @@ import type { JobAtDoor } from './read-job.js';
 export function rejectionProblem(
   { keeper }: Pick<RouteParts, 'keeper'>,
   rejection: Rejection,
-  { type, tenant }: JobAtDoor,
+  { type, tenant }: Pick<JobAtDoor, 'type' | 'tenant'>,
   at: Path,
 ): Problem {
   const bucket = `The queue of tenant ${JSON.stringify(tenant)} for type ${JSON.stringify(type)}`;

@@ -40,6 +40,20 @@ export const JobsQuery = Type.Object(
   { additionalProperties: false },
 );
 
+/** The query of `POST /v1/jobs/retry`. */
+export const RetryQuery = Type.Object(
+  {
+    type: TypeName,
+    state: Type.Literal('failed', { description: '`failed`: nothing else can be retried' }),
+    tenant: Tenant,
+    cursor: Type.Optional(Type.String({ pattern: CURSOR_PATTERN, description: 'the cursor of a previous answer' })),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: 'a whole number from 1 to 1000' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
 /** The path of routes about one job. */
 export const JobParams = Type.Object({ id: Type.String() });
 

@@ -55,6 +55,8 @@ export interface NewJob {
   readonly cost: number;
   /** Scope: type and tenant. */
   readonly idempotencyKey?: string;
+  /** Its own terms; those of its type where they are absent. */
+  readonly retries?: RetryTerms;
   /** Follows the job from the API's log to the handler's. */
   readonly requestId?: string;
 }
@@ -102,6 +104,28 @@ export interface Admitted {
 }
 
 export type Admission = Admitted | Rejection;
+
+/** What it came to that a failed job should wait again. */
+export type Retrial =
+  | { readonly verdict: 'retried' | 'not_found' | 'not_failed' }
+  | (Rejection & { readonly reason: 'bucket_full' });
+
+/** What it came to that many failed jobs of a bucket should wait again. */
+export interface BulkRetrial {
+  /** Jobs that wait again. */
+  readonly retried: number;
+  /** Why the rest does not, where the bucket has no room for it. */
+  readonly refusal?: Rejection & { readonly reason: 'bucket_full' };
+  /** Goes on from here; absent when nothing is left. */
+  readonly cursor?: string;
+}
+
+/** How often a job is tried and how long it waits before it is tried again, where it says so itself: within what its type allows. */
+export interface RetryTerms {
+  /** Tries in all. */
+  readonly attempts?: number;
+  readonly backoff?: { readonly type: 'fixed' | 'exponential'; readonly delayMs: number };
+}
 
 /** What cancelling came to. */
 export type Cancellation = 'cancelled' | 'cancel_requested' | 'already_ended' | 'not_found';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import type { Admission, Cancellation, JobPage, JobView, NewJob } from '../model/verdict.js';
+import type { Admission, BulkRetrial, Cancellation, JobPage, JobView, NewJob, Retrial } from '../model/verdict.js';
 import { orUnavailable } from '../redis/connection.js';
 import { encodeTenant, idempotencyKey, scheduleKeys, shardTag } from '../redis/keys.js';
 import { type Argument, runScript, type Script } from '../redis/script.js';
@@ -10,6 +10,7 @@ import { parseJobId } from './job-id.js';
 import { packOptions } from './job-options.js';
 import { jobViewOf } from './job-view.js';
 import { profileBytes } from './profile-bytes.js';
+import { Retrying } from './retrying.js';
 import { scripts } from './scripts.js';
 import { type Settings, typeSettings } from './settings.js';
 import type { BucketView, DoorAnswer, JobFilter, Shaping, TypeView } from './shaping.js';
@@ -24,10 +25,12 @@ const START: Cursor = { score: '', id: '' };
 export class RedisShaping implements Shaping {
   readonly #redis: Redis;
   readonly #settings: Settings;
+  readonly #retrying: Retrying;
 
   constructor(redis: Redis, settings: Settings) {
     this.#redis = redis;
     this.#settings = settings;
+    this.#retrying = new Retrying(redis, settings);
   }
 
   async admit(type: string, tenant: string, jobs: readonly NewJob[]): Promise<DoorAnswer> {
@@ -86,6 +89,14 @@ export class RedisShaping implements Shaping {
     return this.#run(scripts.cancel, home.type, ['', encodeTenant(tenant), id, ageMs, count]);
   }
 
+  retry(tenant: string, id: string): Promise<Retrial> {
+    return this.#retrying.retry(tenant, id);
+  }
+
+  retryFailed(filter: Omit<JobFilter, 'state'>): Promise<BulkRetrial> {
+    return this.#retrying.retryFailed(filter);
+  }
+
   async bucket(type: string, tenant: string): Promise<BucketView> {
     const { nextStartUs, ...state } = await this.#run(scripts.inspect, type, ['', encodeTenant(tenant)]);
     return {
@@ -136,9 +147,14 @@ function jobArguments(type: string, job: NewJob, attempts: number): Argument[] {
     job.delayMs,
     job.cost,
     job.data,
-    packOptions({ priority, delayMs: job.delayMs, attempts }),
+    packOptions({ priority, delayMs: job.delayMs, attempts, ...job.retries }),
     job.idempotencyKey === undefined ? '' : digest(job.idempotencyKey),
-    digest(JSON.stringify([job.data, job.priority, job.delayMs, job.startByMs ?? null, job.cost])),
+    digest(
+      JSON.stringify([
+        ...[job.data, job.priority, job.delayMs, job.startByMs ?? null, job.cost],
+        ...(job.retries ? [job.retries] : []),
+      ]),
+    ),
     job.startByMs ?? '',
     job.requestId ?? '',
   ];

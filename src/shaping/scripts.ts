@@ -45,6 +45,11 @@ export type AdmitVerdict =
       readonly waitUs: number;
     };
 
+/** What the script said of one job that should wait again; the wait in µs. */
+export type RetryVerdict =
+  | { readonly kind: 'retried' | 'not_found' | 'not_failed' }
+  | { readonly kind: 'bucket_full'; readonly limit: 'depth' | 'maxBytes'; readonly retryUs: number | null };
+
 const VERBS = [
   'admit',
   'dispatch',
@@ -54,6 +59,7 @@ const VERBS = [
   'charge',
   'recover',
   'cancel',
+  'retry',
   'sweep',
   'retime',
   'pause',
@@ -116,6 +122,9 @@ export const scripts = {
   ),
   cancel: describeScript(library, 'cancel', ['now', 'tenant', 'id', 'keep_age', 'keep_count'], (reply) =>
     asWord(reply, ['cancelled', 'cancel_requested', 'already_ended', 'not_found']),
+  ),
+  retry: describeScript(library, 'retry', ['now', 'tenant', 'profile', 'ids...'], (reply) =>
+    asList(reply).map(parseRetried),
   ),
   sweep: describeScript(library, 'sweep', ['now', 'tenants', 'jobs', 'keep_age'], (reply) => {
     const [tenants, jobs, forgotten] = asList(reply);
@@ -187,6 +196,13 @@ function parseVerdict(raw: unknown): AdmitVerdict {
         waitUs: asInteger(fourth),
       };
   }
+}
+
+function parseRetried(raw: unknown): RetryVerdict {
+  const [kind, limit, retryUs] = asList(raw);
+  const verdict = asWord(kind, ['retried', 'not_found', 'not_failed', 'bucket_full']);
+  if (verdict !== 'bucket_full') return { kind: verdict };
+  return { kind: verdict, limit: asWord(limit, ['depth', 'maxBytes']), retryUs: orNull(asInteger(retryUs)) };
 }
 
 function parseDispatched(raw: unknown): Dispatched {

@@ -1,5 +1,14 @@
 import type { Capacity, Profile } from '../model/profile.js';
-import type { Admission, Cancellation, JobPage, JobState, JobView, NewJob } from '../model/verdict.js';
+import type {
+  Admission,
+  BulkRetrial,
+  Cancellation,
+  JobPage,
+  JobState,
+  JobView,
+  NewJob,
+  Retrial,
+} from '../model/verdict.js';
 
 /** How many jobs a bucket may hold and holds, read-only. */
 export interface BucketView {
@@ -49,7 +58,7 @@ export interface JobFilter {
 /**
  * The door and the window of the shaped side: everything the API needs of it.
  *
- * Every method is one round trip, and throws {@link ../redis/outage.ts RedisUnavailable} when Redis did not answer
+ * Every method is one round trip (a bulk retry a few), and throws {@link ../redis/outage.ts RedisUnavailable} when Redis did not answer
  * within the deadline; nothing else is thrown for an expected outcome.
  */
 export interface Shaping {
@@ -63,6 +72,10 @@ export interface Shaping {
   jobs(filter: JobFilter): Promise<JobPage>;
   /** Cancels a job that has not started; asks a running one to stop. */
   cancel(tenant: string, id: string): Promise<Cancellation>;
+  /** Lets a failed job wait again, at the back of its priority: with all its attempts, within depth and bytes, at its rate. */
+  retry(tenant: string, id: string): Promise<Retrial>;
+  /** The same of many failed jobs of a bucket, those that failed first before the others. */
+  retryFailed(filter: Omit<JobFilter, 'state'>): Promise<BulkRetrial>;
   /** The state of one bucket. */
   bucket(type: string, tenant: string): Promise<BucketView>;
   /** The state of a type. */

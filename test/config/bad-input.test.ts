@@ -205,7 +205,7 @@ describe('a value that is not what the field holds is told with its place', () =
     [
       '__proto__: 5',
       [
-        '3:3 types.x.__proto__: unknown field; the fields here are handler, mode, policy, cost, schema, capacity, timeout, attempts, backoff, maxHold, maxReturns, keepResults, slack, maxPayload, options',
+        '3:3 types.x.__proto__: unknown field; the fields here are handler, mode, policy, cost, schema, capacity, timeout, attempts, backoff, retry, maxHold, maxReturns, threadMemory, keepResults, slack, maxPayload, options',
       ],
     ],
     ['timeout: 5s\n  timeout: 6s', ['4:3 types.x.timeout: stands here twice; first on line 3']],

@@ -134,8 +134,10 @@ test('a file that says the least gets the stated defaults', async () => {
           timeoutMs: 60_000,
           attempts: 3,
           backoff: { type: 'exponential', delayMs: 1000, maxMs: 60_000 },
+          retry: 'back',
           maxHoldMs: 300_000,
           maxReturns: 10,
+          threadMemoryBytes: 512 * 1024 * 1024,
           keepResults: { ageMs: 3_600_000, count: 1000 },
           slackUs: undefined,
           maxPayloadBytes: 1_048_576,
@@ -176,8 +178,10 @@ types:
     timeout: 90s
     attempts: 1
     backoff: { type: fixed, delay: 5s, max: 5s }
+    retry: front
     maxHold: 2s
     maxReturns: 0
+    threadMemory: 16MB
     keepResults: { age: 2d, count: 7 }
     slack: 0s
     maxPayload: 512KB
@@ -228,8 +232,10 @@ routes:
           timeoutMs: 90_000,
           attempts: 1,
           backoff: { type: 'fixed', delayMs: 5000, maxMs: 5000 },
+          retry: 'front',
           maxHoldMs: 2000,
           maxReturns: 0,
+          threadMemoryBytes: 16 * 1024 * 1024,
           keepResults: { ageMs: 172_800_000, count: 7 },
           slackUs: 0,
           maxPayloadBytes: 524_288,

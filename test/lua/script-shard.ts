@@ -139,6 +139,11 @@ export class ScriptShard {
     return this.run(scripts.cancel, [this.nowUs, encodeTenant(tenant), id, this.keepAgeMs, this.keepCount]);
   }
 
+  retry(tenant: string, ids: readonly string[], profile: Partial<Profile> | '' = ''): Promise<ReplyOf<'retry'>> {
+    const text = profile === '' ? '' : textOf(profile);
+    return this.run(scripts.retry, [this.nowUs, encodeTenant(tenant), text, ...ids]);
+  }
+
   retime(tenant: string, profile: Partial<Profile>): Promise<boolean> {
     return this.run(scripts.retime, [this.nowUs, encodeTenant(tenant), textOf(profile)]);
   }

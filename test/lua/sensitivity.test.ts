@@ -85,8 +85,8 @@ describe('the differential test notices', () => {
       'a paid job that pays anew when it is given back',
       [
         [
-          '  local priority = tonumber(f[1]) or 5',
-          "  call('HDEL', job, 'hg:p') f[3] = nil local priority = tonumber(f[1]) or 5",
+          "call('HMGET', job, 'priority', 'hg:c', 'hg:p'), front, 'active')",
+          "call('HMGET', job, 'priority', 'hg:c'), front, 'active') call('HDEL', job, 'hg:p')",
         ],
       ],
     ],

@@ -127,6 +127,17 @@ describe('a job that goes back', () => {
     expect(await shard.take('t4')).toBe('a j1');
   });
 
+  test('waits for its delay and joins the front of its priority, where its type says so, that once', async () => {
+    const { shard, run } = await running();
+    await shard.settle(run, { kind: 'retry', value: '', delayMs: 50, front: true });
+    shard.nowUs += 50_000;
+    expect(await shard.take('t2')).toBe('a j1');
+    await shard.settle({ ...run, token: 't2' }, { kind: 'retry', value: '', delayMs: 50, front: false });
+    shard.nowUs += 50_000;
+    await shard.admit('a', [], '');
+    expect(await shard.waiting('a')).toEqual(['j2', 'j3', 'j1']);
+  });
+
   test.each<Outcome>([
     { kind: 'return', value: '' },
     { kind: 'retry', value: '', delayMs: 0, front: false },

@@ -22,6 +22,8 @@ export function scriptedShaping(script: Script = {}): { shaping: Shaping; admits
     job: async () => undefined,
     jobs: async () => ({ jobs: [] }),
     cancel: async () => 'not_found',
+    retry: async () => ({ verdict: 'not_found' }),
+    retryFailed: async () => ({ retried: 0 }),
     bucket: unscripted,
     type: unscripted,
     ping: async () => undefined,
