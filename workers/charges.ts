@@ -1,6 +1,12 @@
 const LEAST_COST = 0.001;
 const GREATEST_COST = 10_000;
 
+/** @throws TypeError For anything but a number of units in range. */
+export function checkCost(cost: number): void {
+  if (typeof cost === 'number' && cost >= LEAST_COST && cost <= GREATEST_COST) return;
+  throw new TypeError(`charge: expected a cost from ${LEAST_COST} to ${GREATEST_COST} units; got ${String(cost)}`);
+}
+
 /**
  * The costs that the handler of one run states, brought to Redis one at a time; what a later one has overtaken is left
  * out. So the last one arrives whether or not the handler waits for it, once {@link Charges.done} has resolved.
@@ -8,6 +14,7 @@ const GREATEST_COST = 10_000;
 export class Charges {
   readonly #send: (cost: number) => Promise<unknown>;
   #stated = 0;
+  #isOver = false;
   #underWay: Promise<void> = Promise.resolve();
 
   /** @param send Brings one cost to Redis, however long that takes. */
@@ -21,9 +28,8 @@ export class Charges {
    * @throws TypeError At once, for anything but a number of units in range.
    */
   charge(cost: number): Promise<void> {
-    if (typeof cost !== 'number' || !(cost >= LEAST_COST && cost <= GREATEST_COST)) {
-      throw new TypeError(`charge: expected a cost from ${LEAST_COST} to ${GREATEST_COST} units; got ${String(cost)}`);
-    }
+    checkCost(cost);
+    if (this.#isOver) return Promise.resolve();
     this.#stated += 1;
     const place = this.#stated;
     const sent = this.#underWay.then(async () => {
@@ -33,11 +39,9 @@ export class Charges {
     return sent;
   }
 
-  /** Resolves when nothing is under way any more. */
+  /** The run is over: what is stated from now on does not count. Resolves when nothing is under way any more. */
   async done(): Promise<void> {
-    for (let seen: number | undefined; seen !== this.#stated; ) {
-      seen = this.#stated;
-      await this.#underWay;
-    }
+    this.#isOver = true;
+    await this.#underWay;
   }
 }

@@ -64,6 +64,11 @@ export interface Handler {
   /** Milliseconds after which `signal` aborts and the attempt fails; the type's configured timeout when absent. */
   readonly timeoutMs?: number;
   /**
+   * Runs it in a thread of its own, with at most the type's `threadMemory`: for what computes long without a pause. The file
+   * is loaded in each thread; it is given no `close`, for a thread ends with all that it holds.
+   */
+  readonly isolate?: boolean;
+  /**
    * Does one job and returns its result, any JSON value. A rejection fails the attempt, and the type's `attempts` says
    * whether there is another; {@link Unrecoverable} allows no other, {@link UpstreamBusy} uses none. It may run again after a crash: make it repeatable.
    */

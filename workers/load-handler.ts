@@ -8,8 +8,8 @@ export class HandlerLoadError extends Error {
   override readonly name = 'HandlerLoadError';
 }
 
-const EXPECTED = 'expected a default export of { run: async (job, ctx) => result, timeoutMs?, close? }';
-const KEYS: ReadonlySet<string> = new Set(['run', 'timeoutMs', 'close']);
+const EXPECTED = 'expected a default export of { run: async (job, ctx) => result, timeoutMs?, isolate?, close? }';
+const KEYS: ReadonlySet<string> = new Set(['run', 'timeoutMs', 'isolate', 'close']);
 /** The longest delay that a timer keeps: beyond it Node would fire at once. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
@@ -73,15 +73,22 @@ function checked(file: string, value: unknown): contract.Handler {
   if (!isObject(value)) throw fault(`the default export is ${described(value)}`);
   const unknownKeys = Object.keys(value).filter((key) => !KEYS.has(key));
   if (unknownKeys.length > 0) throw fault(`unknown ${unknownKeys.map((key) => `\`${key}\``).join(', ')}`);
-  const { run, timeoutMs, close } = value;
+  const { run, timeoutMs, isolate, close } = value;
   if (!isFunction(run)) throw fault(`\`run\` is ${described(run)}, not a function`);
   if (close !== undefined && !isFunction(close)) throw fault(`\`close\` is ${described(close)}, not a function`);
   if (timeoutMs !== undefined && !isTimeout(timeoutMs)) {
     throw fault(`\`timeoutMs\` is ${described(timeoutMs)}, not a number of milliseconds from 1 to ${MAX_TIMEOUT_MS}`);
   }
+  if (isolate !== undefined && typeof isolate !== 'boolean') {
+    throw fault(`\`isolate\` is ${described(isolate)}, not true or false`);
+  }
+  if (isolate === true && close !== undefined) {
+    throw fault('it has `isolate` and `close`: a thread ends with all that it holds, and nothing is closed');
+  }
   return {
     run: async (job, ctx) => run.call(value, job, ctx),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(isolate === undefined ? {} : { isolate }),
     ...(close === undefined ? {} : { close: async () => void (await close.call(value)) }),
   };
 }

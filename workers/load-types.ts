@@ -1,19 +1,24 @@
 import type { Config, TypeConfig } from '../src/config/config.js';
 import type { WorkerOrder } from '../src/config/worker-order.js';
-import type { Handler } from './handler.js';
-import { loadHandler } from './load-handler.js';
+import { defineHandler, type Handler } from './handler.js';
+import { HandlerLoadError, loadHandler } from './load-handler.js';
 
 /** A type that this process serves. */
 export interface ServedType {
   readonly config: TypeConfig;
   readonly handler: Handler;
   readonly slots: number;
+  /** Why its handler cannot be used: every attempt fails for this reason. */
+  readonly fault?: HandlerLoadError;
 }
 
 /** Slots of a type about which neither the command line nor the type's capacity says anything. */
 const DEFAULT_SLOTS = 10;
 
-/** Loads the handlers of the types to serve. Throws one sentence when a type, a handler or a number of slots is wrong. */
+/**
+ * Loads the handlers of the types to serve. One that cannot be used is no reason not to serve the other types: its jobs
+ * fail and say why. Throws one sentence when a type or a number of slots is wrong, or no handler can be used at all.
+ */
 export async function loadTypes(config: Config, args: WorkerOrder): Promise<ServedType[]> {
   for (const name of [...(args.types ?? []), ...Object.keys(args.concurrency)]) {
     if (!config.types.has(name)) throw new Error(`type "${name}" is not configured; there are: ${list(config)}`);
@@ -24,9 +29,20 @@ export async function loadTypes(config: Config, args: WorkerOrder): Promise<Serv
     const type = config.types.get(name);
     if (!type?.handler) throw new Error(`type "${name}" has no handler: set types.${name}.handler`);
     const slots = args.concurrency[name] ?? Math.min(type.capacity.concurrency, DEFAULT_SLOTS);
-    served.push({ config: type, handler: await loadHandler(type.handler), slots });
+    served.push({ config: type, slots, ...(await loadedOrFailing(type.handler)) });
   }
+  const [first] = served;
+  if (first?.fault && served.every(({ fault }) => fault)) throw first.fault;
   return served;
+}
+
+async function loadedOrFailing(path: string): Promise<Pick<ServedType, 'handler' | 'fault'>> {
+  try {
+    return { handler: await loadHandler(path) };
+  } catch (fault) {
+    if (!(fault instanceof HandlerLoadError)) throw fault;
+    return { fault, handler: defineHandler({ run: () => Promise.reject(fault) }) };
+  }
 }
 
 function list(config: Config): string {

@@ -26,6 +26,9 @@ async function main(): Promise<void> {
   const log = createLogger({ isTerminal: process.stderr.isTTY === true && !env.ci });
   const config = await loadConfig({ env: env.variables, cwd: process.cwd(), ...args.load });
   const types = await loadTypes(config, args);
+  for (const { config: type, fault } of types) {
+    if (fault) log.error({ type: type.name, reason: fault.message }, 'a handler cannot be used: its jobs fail');
+  }
 
   const redis = await reachRedis({
     address: config.redis,
@@ -76,7 +79,7 @@ async function main(): Promise<void> {
   log.info({ running: pool.running }, 'worker takes nothing more');
   await pool.stop(config.shutdownGraceMs);
   await overrides.stop();
-  for (const { handler } of types) await handler.close?.();
+  await Promise.all(runners.map((runner) => runner.close()));
   closeConnection(commands);
   closeConnection(messages);
   await redis.release();

@@ -6,7 +6,7 @@ import { isPassing } from '../src/redis/outage.js';
 import { loadLibrary } from '../src/redis/script.js';
 import { library } from '../src/shaping/scripts.js';
 import { type Agent, makeAgent } from './agent.js';
-import type { RunJob } from './run.js';
+import type { RunJob } from './perform.js';
 import type { EndedRun, Runner } from './runner.js';
 
 export interface PoolOptions {

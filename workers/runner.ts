@@ -1,12 +1,14 @@
 import { EventEmitter } from 'node:events';
 import { decodeTenant } from '../src/redis/keys.js';
 import { isPassing } from '../src/redis/outage.js';
+import { readOptions } from '../src/shaping/job-options.js';
 import type { Dispatched } from '../src/shaping/scripts.js';
 import type { Held, Outcome, WorkSource } from '../src/shaping/work-source.js';
 import { Charges } from './charges.js';
 import type { HandlerLog } from './handler.js';
 import { throughPassingErrors } from './passing.js';
-import { Run, type RunJob, type RunPlan } from './run.js';
+import type { RunJob } from './perform.js';
+import { Run, type RunPlan, type RunTerms } from './run.js';
 
 type DispatchedJob = Dispatched & { kind: 'job' };
 
@@ -109,6 +111,11 @@ export class Runner extends EventEmitter<RunnerEvents> {
     clearTimeout(leave);
   }
 
+  /** Gives back what the handler opened. Nothing may be under way. */
+  close(): Promise<void> {
+    return this.#plan.performer.close();
+  }
+
   async #fetch(): Promise<void> {
     do {
       this.#fetchAgain = false;
@@ -151,8 +158,7 @@ export class Runner extends EventEmitter<RunnerEvents> {
     let token = firstToken;
     for (let job: DispatchedJob | undefined = first; job; ) {
       const held: Held = { token, tenant: job.tenant, id: job.id };
-      const returns = Number(job.fields.get('hg:n') ?? 0);
-      const run = new Run(runJobOf(this.source.type, job), job.fields.get('data') ?? '', this.#plan, returns);
+      const run = new Run(runJobOf(this.source.type, job), job.fields.get('data') ?? '', this.#plan, termsOf(job));
       this.#running.set(token, { run, held });
       const startedAt = performance.now();
       const outcome = this.#stopping ? HANDED_BACK : await this.#run(run, held);
@@ -223,9 +229,12 @@ function runJobOf(type: string, job: DispatchedJob): RunJob {
   };
 }
 
+function termsOf({ fields }: DispatchedJob): RunTerms {
+  return { returns: Number(fields.get('hg:n') ?? 0), retries: readOptions(fields.get('opts')).retries };
+}
+
 /** From the admission (or from falling due) to this start, by the clock of Redis; 0 or more. */
 function waitOf({ fields }: DispatchedJob): number {
-  const asked: unknown = JSON.parse(fields.get('opts') ?? '{}').delay;
-  const joinedAtMs = Number(fields.get('timestamp')) + (typeof asked === 'number' ? asked : 0);
+  const joinedAtMs = Number(fields.get('timestamp')) + readOptions(fields.get('opts')).delayMs;
   return Math.max(0, Number(fields.get('processedOn')) - joinedAtMs);
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Handler, Unrecoverable, UpstreamBusy } from '../../workers/handler.js';
-import { Run, type RunPlan } from '../../workers/run.js';
+import { inProcess } from '../../workers/perform.js';
+import { Run, type RunPlan, type RunTerms } from '../../workers/run.js';
 
 const quiet = () => undefined;
 const SERVICES = {
@@ -10,26 +11,25 @@ const SERVICES = {
 };
 
 function runOf(
-  handler: Handler['run'],
-  parts: Partial<RunPlan> & { attempt?: number; payload?: string; returns?: number } = {},
+  run: Handler['run'],
+  parts: Partial<RunPlan> & RunTerms & { handler?: Handler; attempt?: number; payload?: string } = {},
 ): Run {
-  const { attempt = 1, payload = '{"n":1}', returns = 0, ...plan } = parts;
+  const { attempt = 1, payload = '{"n":1}', returns = 0, retries = {}, handler = { run }, ...plan } = parts;
   return new Run(
     { id: 'a', type: 'ocr', tenant: 'acme', attempt, cost: 1 },
     payload,
     {
-      handler: { run: handler },
+      performer: inProcess(handler, { options: { lang: 'eng' }, maxResultBytes: 100 }),
       timeoutMs: 60_000,
       attempts: 3,
       backoff: { type: 'fixed', delayMs: 1000, maxMs: 1000 },
+      retry: 'back',
       maxHoldMs: 60_000,
       maxReturns: 2,
-      options: { lang: 'eng' },
-      maxResultBytes: 100,
       abandonAfterMs: 20,
       ...plan,
     },
-    returns,
+    { returns, retries },
   );
 }
 const outcomeOf = (...args: Parameters<typeof runOf>) => runOf(...args).outcome(SERVICES);
@@ -88,6 +88,24 @@ describe('a run', () => {
     const retry = { kind: 'retry', value: 'no good', front: false, delayMs: expect.any(Number) };
     expect(await outcomeOf(handler, { attempt: 2 })).toEqual(retry);
     expect(await outcomeOf(handler, { attempt: 3 })).toEqual({ kind: 'failed', value: 'no good' });
+  });
+
+  test('is tried again at the front where its type says so', async () => {
+    expect(await outcomeOf(fails, { retry: 'front' })).toMatchObject({ kind: 'retry', front: true });
+  });
+
+  test.each<[string, RunTerms['retries'], number, object]>([
+    ['fewer attempts than its type gives it', { attempts: 2 }, 2, { kind: 'failed' }],
+    ['more attempts than its type gives it now', { attempts: 9 }, 3, { kind: 'failed' }],
+    ['no wait', { backoff: { type: 'fixed', delayMs: 0 } }, 1, { kind: 'retry', delayMs: 0 }],
+    [
+      'a wait that its type cuts',
+      { backoff: { type: 'exponential', delayMs: 60_000 } },
+      1,
+      { kind: 'retry', delayMs: expect.toSatisfy((ms: number) => ms >= 1000 && ms <= 1250) },
+    ],
+  ])('whose job asks for %s goes by the job, within its type', async (_, retries, attempt, outcome) => {
+    expect(await outcomeOf(fails, { attempt, ...(retries && { retries }) })).toMatchObject(outcome);
   });
 
   test.each([

@@ -1,6 +1,7 @@
 import { openConnection, Subscriber, untilReady } from '../../src/redis/connection.js';
 import type { WorkSource } from '../../src/shaping/work-source.js';
 import type { Handler } from '../../workers/handler.js';
+import { inProcess } from '../../workers/perform.js';
 import { Pool } from '../../workers/pool.js';
 import type { RunPlan } from '../../workers/run.js';
 import { type EndedRun, Runner } from '../../workers/runner.js';
@@ -25,14 +26,13 @@ export async function serve(options: ServeOptions) {
   const [commands, messages] = [open('worker'), open('worker-wake')];
   await Promise.all([untilReady(commands), untilReady(messages)]);
   const plan: RunPlan = {
-    handler: { run: options.run },
+    performer: inProcess({ run: options.run }, { options: {}, maxResultBytes: 1000 }),
     timeoutMs: 60_000,
     attempts: 3,
     backoff: { type: 'fixed', delayMs: 0, maxMs: 0 },
+    retry: 'back',
     maxHoldMs: 60_000,
     maxReturns: 10,
-    options: {},
-    maxResultBytes: 1000,
     abandonAfterMs: 100,
     ...options.plan,
   };
