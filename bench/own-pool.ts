@@ -6,6 +6,7 @@ import { RedisShaping } from '../dist/src/shaping/redis-shaping.js';
 import type { DoorAnswer } from '../dist/src/shaping/shaping.js';
 import { WorkSource } from '../dist/src/shaping/work-source.js';
 import type { HandlerJob } from '../dist/workers/handler.js';
+import { inProcess } from '../dist/workers/perform.js';
 import { Pool } from '../dist/workers/pool.js';
 import { Runner } from '../dist/workers/runner.js';
 
@@ -52,8 +53,8 @@ export async function startOwnPool(
     profile: (_type, tenant) => (typeof profile === 'function' ? profile(tenant) : profile),
   });
   const plan = {
-    handler: { run },
-    ...{ timeoutMs: 60_000, attempts: 1, options: {}, maxResultBytes: 1_000_000, abandonAfterMs: 1000 },
+    performer: inProcess({ run }, { options: {}, maxResultBytes: 1_000_000 }),
+    ...({ timeoutMs: 60_000, attempts: 1, retry: 'back', abandonAfterMs: 1000 } as const),
     backoff: { type: 'fixed', delayMs: 1000, maxMs: 1000 } as const,
     ...{ maxHoldMs: 60_000, maxReturns: 10 },
   };

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
 import { environment } from '../src/config/environment.js';
 import { LiveConfig } from '../src/config/live-config.js';
 import { loadConfig } from '../src/config/load-config.js';
@@ -18,6 +19,8 @@ import { Pool } from './pool.js';
 /** How long a command may go unanswered; a settle that meets it is repeated. */
 const DEADLINE_MS = 5000;
 const MAX_STALLED = 1;
+/** How long handlers may take to give back what they opened. */
+const CLOSE_WITHIN_MS = 5000;
 
 /** The worker process: one pool over the types it serves, until a signal or the end of the process that started it. */
 async function main(): Promise<void> {
@@ -79,7 +82,7 @@ async function main(): Promise<void> {
   log.info({ running: pool.running }, 'worker takes nothing more');
   await pool.stop(config.shutdownGraceMs);
   await overrides.stop();
-  await Promise.all(runners.map((runner) => runner.close()));
+  await Promise.race([Promise.all(runners.map((runner) => runner.close())), delay(CLOSE_WITHIN_MS)]);
   closeConnection(commands);
   closeConnection(messages);
   await redis.release();

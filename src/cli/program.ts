@@ -16,6 +16,7 @@ interface ServeFlags extends CommonFlags {
 interface WorkFlags extends CommonFlags {
   readonly types?: readonly string[];
   readonly concurrency?: Readonly<Record<string, number>>;
+  readonly shutdownGrace?: string;
   readonly download: boolean;
 }
 
@@ -46,6 +47,7 @@ function describeProgram(version: string, setCode: (code: number) => void): Comm
     .addOption(listen())
     .addOption(concurrency())
     .addOption(types())
+    .addOption(shutdownGrace())
     .addOption(noDownload())
     .addOption(json())
     .action(async (flags: ServeFlags & WorkFlags) => {
@@ -64,6 +66,7 @@ function describeProgram(version: string, setCode: (code: number) => void): Comm
   command(program, 'work', 'run workers alone')
     .addOption(concurrency())
     .addOption(types())
+    .addOption(shutdownGrace())
     .addOption(noDownload())
     .action(async (flags: WorkFlags) => {
       setCode(await work({ load: loadOf(flags), allowDownload: flags.download, ...workersOf(flags) }));
@@ -94,6 +97,8 @@ const types = (): Option =>
   new Option('--types <names>', 'types to serve, comma-separated (default: all with a handler)').argParser((text) =>
     text.split(',').map((name) => name.trim()),
   );
+const shutdownGrace = (): Option =>
+  new Option('--shutdown-grace <duration>', 'how long a stop waits for what runs, as in 30s (default: shutdownGrace)');
 const concurrency = (): Option =>
   new Option(
     '--concurrency <type=slots>',
@@ -115,8 +120,13 @@ function parseConcurrency(text: string): Record<string, number> {
   );
 }
 
-function loadOf({ config, data, listen: at }: CommonFlags & { listen?: string }): WorkerOrder['load'] {
-  const overrides = { ...(at !== undefined && { listen: at }), ...(data !== undefined && { dataDir: data }) };
+function loadOf(flags: CommonFlags & { listen?: string; shutdownGrace?: string }): WorkerOrder['load'] {
+  const { config, data, listen: at, shutdownGrace: grace } = flags;
+  const overrides = {
+    ...(at !== undefined && { listen: at }),
+    ...(data !== undefined && { dataDir: data }),
+    ...(grace !== undefined && { shutdownGrace: grace }),
+  };
   return { overrides, ...(config !== undefined && { file: config }) };
 }
 

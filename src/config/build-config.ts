@@ -9,7 +9,7 @@ import type { TrustProxy } from './trust-proxy.js';
 import type { TypeFields } from './type-schema.js';
 
 /** What does not come from the fields of the file. */
-export interface Surroundings extends Pick<Config, 'file' | 'dataDir' | 'redis' | 'listen'> {
+export interface Surroundings extends Pick<Config, 'file' | 'dataDir' | 'redis' | 'listen' | 'shutdownGraceMs'> {
   readonly adminKeys: readonly string[];
   /** JSON Schemas of payloads, by type. */
   readonly dataSchemas: ReadonlyMap<string, object>;
@@ -33,7 +33,6 @@ export function buildConfig(fields: ConfigFields, { adminKeys, dataSchemas, ...r
     policies: mapEntries(fields.policies, policyConfig),
     routes: fields.routes.map(routeConfig),
     lockDurationMs: fields.lockDuration,
-    shutdownGraceMs: fields.shutdownGrace,
     stalledIntervalMs: fields.stalledInterval,
   };
 }

@@ -4,6 +4,7 @@ import { choice, entriesOf, flag, quantity, text } from './field.js';
 import { LISTEN_FORM, type ListenAddress, listenAddress } from './listen-address.js';
 import { name } from './name-field.js';
 import { nameFault, tenantIdFault } from './names.js';
+import { LONGEST_GRACE_MS } from './outside-settings.js';
 import { PolicyFields } from './policy-schema.js';
 import { profileFields } from './profile-schema.js';
 import { REDIS_FORMS, type RedisAddress, redisAddress } from './redis-address.js';
@@ -100,9 +101,9 @@ export const ConfigFields = Type.Object({
   }),
   shutdownGrace: quantity('duration', {
     least: 0,
-    most: HOUR_MS,
+    most: LONGEST_GRACE_MS,
     default: 30_000,
-    description: 'How long an orderly stop waits for what runs before it hands the jobs back.',
+    description: 'How long an orderly stop waits for what runs before it hands the jobs back; `--shutdown-grace` wins.',
   }),
   admin: Type.Object({
     keys: Type.Array(key('An admin key.'), {

@@ -3,11 +3,21 @@ import { checkedKey } from './api-key.js';
 import type { Environment } from './environment.js';
 import { type ListenAddress, listenAddress } from './listen-address.js';
 import type { ProblemList } from './problem-list.js';
+import { formatQuantity, parseQuantity } from './quantity.js';
 import { type RedisAddress, redisAddress } from './redis-address.js';
 
+/** The longest wait of an orderly stop. */
+export const LONGEST_GRACE_MS = 3_600_000;
+
+/** What the command line says over the file, as it was written there; `dataDir` is from the folder that Headgate was started in. */
+export interface CommandLine {
+  readonly listen?: string;
+  readonly dataDir?: string;
+  readonly shutdownGrace?: string;
+}
+
 export interface OutsideOptions {
-  /** What the command line says over the file; `dataDir` is from `cwd`. */
-  readonly overrides?: { readonly listen?: string; readonly dataDir?: string };
+  readonly overrides?: CommandLine;
   /** The folder that Headgate was started in. */
   readonly cwd: string;
 }
@@ -17,6 +27,7 @@ export interface OutsideSettings {
   readonly redis: RedisAddress | undefined;
   readonly listen: ListenAddress | undefined;
   readonly dataDir: string | undefined;
+  readonly shutdownGraceMs: number | undefined;
   readonly adminKeys: readonly string[];
 }
 
@@ -38,7 +49,17 @@ export function outsideSettings(options: OutsideOptions, env: Environment, probl
     redis: sound('REDIS_URL', env.redisUrl === undefined ? undefined : redisAddress(env.redisUrl, cwd)),
     listen: sound(listenName, listen === undefined ? undefined : listenAddress(listen)),
     dataDir: sound(dataName, data === undefined ? undefined : folderAt(cwd, data)),
+    shutdownGraceMs: sound('--shutdown-grace', grace(overrides.shutdownGrace)),
     adminKeys: adminKey === undefined ? [] : [adminKey],
+  };
+}
+
+function grace(text: string | undefined): { value: number } | { fault: string } | undefined {
+  if (text === undefined) return undefined;
+  const ms = parseQuantity('duration', text);
+  if (ms !== undefined && ms <= LONGEST_GRACE_MS) return { value: ms };
+  return {
+    fault: `expected a duration from 0s to ${formatQuantity('duration', LONGEST_GRACE_MS)}, such as 30s; got "${text}"`,
   };
 }
 

@@ -1,9 +1,11 @@
+import type { CommandLine } from './outside-settings.js';
+
 /** What the command line hands to a worker process, as one JSON argument. */
 export interface WorkerOrder {
   /** As for loading the configuration; absent fields are as there. */
   readonly load: {
     readonly file?: string;
-    readonly overrides?: { readonly listen?: string; readonly dataDir?: string };
+    readonly overrides?: CommandLine;
   };
   /** Types to serve; all that have a handler when absent. */
   readonly types?: readonly string[];

@@ -408,13 +408,18 @@ describe('REDIS_URL', () => {
 test('problems outside the file are told under their own name, together with those inside', async () => {
   const cwd = await folderWith({ 'headgate.yaml': 'types: 5' });
   const env = { REDIS_URL: 'http://x', HEADGATE_ADMIN_KEY: 'short', HEADGATE_LISTEN: '8080' };
-  const problems = await problemsOfLoading({ env, cwd, overrides: { listen: 'nowhere', dataDir: '' } });
+  const problems = await problemsOfLoading({
+    env,
+    cwd,
+    overrides: { listen: 'nowhere', dataDir: '', shutdownGrace: '2h' },
+  });
   expect(problems).toEqual([
     '1:8 types: expected a mapping of names ({} for none); got 5',
     'HEADGATE_ADMIN_KEY: an API key has at least 16 characters, this one 5',
     'REDIS_URL: expected embedded, redis://HOST[:PORT][/DB], rediss://HOST[:PORT][/DB] or a unix socket (unix:///PATH, /PATH or ./PATH); got "http://x"',
     '--listen: expected HOST:PORT such as 127.0.0.1:8080 or "[::1]:8080" (port 0: any free one); got "nowhere"',
     '--data: expected the path of a folder',
+    '--shutdown-grace: expected a duration from 0s to 1h, such as 30s; got "2h"',
   ]);
   expect(await problemsOfLoading({ env: { HEADGATE_LISTEN: '8080' }, cwd: await folderWith({}) })).toEqual([
     'HEADGATE_LISTEN: expected HOST:PORT such as 127.0.0.1:8080 or "[::1]:8080" (port 0: any free one); got "8080"',
