@@ -38,12 +38,29 @@ local function recount(b)
   end
 end
 
+local function ids_of(b)
+  local ids = call('LRANGE', b.active_key, 0, -1)
+  for _, set in ipairs({ b.prioritized, b.delayed, b.prefix .. 'completed', b.prefix .. 'failed' }) do
+    for _, id in ipairs(call('ZRANGE', set, 0, -1)) do ids[#ids + 1] = id end
+  end
+  return ids
+end
+
+-- BullMQ does not know of it.
+local function drop_output_of_gone(b, ids)
+  for _, id in ipairs(ids) do
+    if call('EXISTS', b.prefix .. id) == 0 then call('DEL', b.prefix .. id .. ':output') end
+  end
+end
+
 return function(ARGV)
   local keys, argv = bull_arguments(ARGV, 4, tonumber(ARGV[3]))
   load_type(ARGV[1])
   local b = load_bucket(ARGV[2])
+  local ids = ids_of(b)
   local reply = with_pause_flag(b, keys, argv)
   recount(b)
+  drop_output_of_gone(b, ids)
   drop_own_events(b)
   place_anew(b)
   wake_if_earlier()

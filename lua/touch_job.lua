@@ -54,6 +54,7 @@ return function(ARGV)
   drop_own_events(b)
   if call('EXISTS', job) == 0 then
     drop_deadline(b, id)
+    call('DEL', job .. ':output')
     if idem then call('DEL', tag .. ':idem:' .. b.tenant .. ':' .. idem) end
   end
   place_anew(b)

@@ -78,7 +78,7 @@ export {
   type ShapedQueueParts,
   shapedBackendFactory,
 } from './shaping/shaped-backend.js';
-export type { BucketView, DoorAnswer, JobFilter, Shaping, TypeView } from './shaping/shaping.js';
+export type { BucketView, DoorAnswer, JobFilter, OutputChunk, Shaping, TypeView } from './shaping/shaping.js';
 export { syncProfiles } from './shaping/sync-profiles.js';
 
 /** A logger as {@link buildApp} expects it. */

@@ -48,6 +48,15 @@ export interface HandlerContext {
   /** Stores how far the job is, as any JSON value; readers of the job see the latest. */
   progress(value: unknown): Promise<void>;
   /**
+   * Sends a piece of the output to whoever follows the job, while it is still being made: a text or any other JSON value,
+   * at most 64 KB of JSON each and 1 MB in all. Texts that come close together may arrive as one. It is kept as long as the
+   * result; another run starts anew. Who waits for it is held up only while Redis does not keep up; no run ends before its
+   * output has arrived.
+   *
+   * @throws TypeError At once, for what is no JSON, or too much of it.
+   */
+  emit(chunk: unknown): Promise<void>;
+  /**
    * Says what the job really costs, once that is known: 0.001 to 10,000 units, more or less than was thought. May be called
    * again and again; the last word counts, for the rate, for fair shares and for the promises to what waits, and a retry
    * starts from it. Nobody needs to wait for it: no run ends before its last word has arrived.

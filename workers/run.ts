@@ -65,7 +65,7 @@ export class Run {
   }
 
   /** Runs the handler. Never rejects. */
-  async outcome(services: Pick<HandlerContext, 'log' | 'progress' | 'charge'>): Promise<Outcome> {
+  async outcome(services: Pick<HandlerContext, 'log' | 'progress' | 'emit' | 'charge'>): Promise<Outcome> {
     const timeoutMs = this.#plan.performer.timeoutMs ?? this.#plan.timeoutMs;
     const timer = setTimeout(() => this.stop('timeout'), timeoutMs);
     const startedAtMs = Date.now();

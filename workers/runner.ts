@@ -6,6 +6,7 @@ import type { Dispatched } from '../src/shaping/scripts.js';
 import type { Held, Outcome, WorkSource } from '../src/shaping/work-source.js';
 import { Charges } from './charges.js';
 import type { HandlerLog } from './handler.js';
+import { Output } from './output.js';
 import { throughPassingErrors } from './passing.js';
 import type { RunJob } from './perform.js';
 import { Run, type RunPlan, type RunTerms } from './run.js';
@@ -173,16 +174,18 @@ export class Runner extends EventEmitter<RunnerEvents> {
     if (this.#running.size === 0) this.emit('idle');
   }
 
-  /** What the run came to, once all that its handler said of its cost has arrived. */
+  /** What the run came to, once all that its handler emitted and said of its cost has arrived. */
   async #run(run: Run, held: Held): Promise<Outcome> {
     this.emit('active', run.job);
     const charges = new Charges((cost) => this.#charge(held, cost));
+    const output = new Output((first, chunks) => this.#emit(held, first, chunks));
     const outcome = await run.outcome({
       log: this.#logFor(run.job),
       progress: (value) => this.#progress(held, value),
+      emit: (chunk) => output.emit(chunk),
       charge: (cost) => charges.charge(cost),
     });
-    await charges.done();
+    await Promise.all([charges.done(), output.done()]);
     return outcome;
   }
 
@@ -190,6 +193,16 @@ export class Runner extends EventEmitter<RunnerEvents> {
   async #charge(held: Held, cost: number): Promise<void> {
     try {
       await throughPassingErrors(() => this.source.charge(held.token, cost), this.#leave.signal);
+    } catch (error) {
+      this.emit('error', error);
+      throw error;
+    }
+  }
+
+  /** However long Redis is away: no run ends before its output is stored. */
+  async #emit(held: Held, first: number, chunks: readonly string[]): Promise<void> {
+    try {
+      await throughPassingErrors(() => this.source.emit(held.token, first, chunks), this.#leave.signal);
     } catch (error) {
       this.emit('error', error);
       throw error;

@@ -6,12 +6,12 @@
 --- @include "lib/door_charge"
 --- @include "lib/deadline"
 
--- Everything of an ended job goes: its hash, its logs and the idempotency key that names it.
+-- Everything of an ended job goes: its hash, its logs, its output and the idempotency key that names it.
 local function remove_ended(b, id)
   local job = b.prefix .. id
   local idem = call('HGET', job, 'hg:i')
   if idem then call('DEL', tag .. ':idem:' .. b.tenant .. ':' .. idem) end
-  call('DEL', job, job .. ':logs', job .. ':lock')
+  call('DEL', job, job .. ':logs', job .. ':lock', job .. ':output')
 end
 
 -- Keep at most `count` of an ended set; a call removes at most 100.

@@ -12,6 +12,7 @@ import { adminRoutes } from './admin-routes.js';
 import { answerClientError, answerExpectation } from './answer-client-error.js';
 import { answerErrors, replyError } from './answer-errors.js';
 import { compileBodyChecks } from './body-checks.js';
+import { closeUnused } from './close-unused.js';
 import { Closing } from './closing.js';
 import type { Door } from './door.js';
 import { demandKey, firstLook } from './first-look.js';
@@ -24,6 +25,7 @@ import { NO_POLICIES, type PolicedParts } from './policed-parts.js';
 import type { ReadyReport } from './ready-report.js';
 import { RouteMethods } from './route-methods.js';
 import { cancelJob } from './routes/cancel-job.js';
+import { followJob } from './routes/follow-job.js';
 import { forwardAuth } from './routes/forward-auth.js';
 import { getJob } from './routes/get-job.js';
 import { getLimits } from './routes/get-limits.js';
@@ -110,6 +112,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
   answerErrors(app, random);
   logRequests(app);
   const closing = new Closing();
+  closeUnused(app.server, closing);
   app.addHook('preClose', async () => closing.begin());
   app.addHook('onSend', async (_request, reply) => {
     // A connection that stays open for the next request would keep the server from closing.
@@ -140,6 +143,7 @@ function addRoutes(
     const keyed = scope.withTypeProvider<TypeBoxTypeProvider>();
     keyed.addHook('onRequest', demandKey(keyring));
     for (const add of KEYED_ROUTES) add(keyed, routeParts);
+    if (more.following.feed !== undefined) followJob(keyed, routeParts, more.following.feed);
     if (admin !== undefined) adminRoutes(keyed, admin);
   });
 }

@@ -72,7 +72,8 @@ export function jobResource(view: JobView): JobResource {
   };
 }
 
-function promiseFields(promise: StartPromise | null) {
+/** When a job is expected to start, as every answer says it. */
+export function promiseFields(promise: StartPromise | null) {
   if (promise === null) return { position: null, releaseAt: null, waitMs: null, basis: null };
   const { position, releaseAtMs, waitMs, basis, approximate } = promise;
   return {

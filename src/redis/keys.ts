@@ -46,6 +46,11 @@ export function queuePrefix(tag: ShardTag): string {
   return `${tag}:q`;
 }
 
+/** The stream with what the latest run of a job has emitted so far. */
+export function outputKey(tag: ShardTag, tenant: EncodedTenant, jobId: string): string {
+  return `${queuePrefix(tag)}:${tenant}:${jobId}:output`;
+}
+
 /** The hash with a bucket's shaping state. */
 export function bucketKey(tag: ShardTag, tenant: EncodedTenant): string {
   return `${tag}:bucket:${tenant}`;

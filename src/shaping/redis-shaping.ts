@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Admission, BulkRetrial, Cancellation, JobPage, JobView, NewJob, Retrial } from '../model/verdict.js';
 import { orUnavailable } from '../redis/connection.js';
-import { encodeTenant, idempotencyKey, scheduleKeys, shardTag } from '../redis/keys.js';
+import { encodeTenant, idempotencyKey, outputKey, scheduleKeys, shardTag } from '../redis/keys.js';
 import { type Argument, runScript, type Script } from '../redis/script.js';
 import { admissionOf } from './admission.js';
 import { type Cursor, formatCursor, parseCursor } from './cursor.js';
@@ -13,7 +13,7 @@ import { profileBytes } from './profile-bytes.js';
 import { Retrying } from './retrying.js';
 import { scripts } from './scripts.js';
 import { type Settings, typeSettings } from './settings.js';
-import type { BucketView, DoorAnswer, JobFilter, Shaping, TypeView } from './shaping.js';
+import type { BucketView, DoorAnswer, JobFilter, OutputChunk, Shaping, TypeView } from './shaping.js';
 
 /** Jobs that a read looks at, at most, where costs differ, and entries that a page looks at. */
 const SCAN_LIMIT = 1000;
@@ -61,6 +61,15 @@ export class RedisShaping implements Shaping {
 
   job(tenant: string, id: string): Promise<JobView | undefined> {
     return this.#read(tenant, id, '1');
+  }
+
+  async output(tenant: string, id: string, after: string, limit: number): Promise<readonly OutputChunk[]> {
+    const home = parseJobId(id);
+    if (!home) return [];
+    const key = outputKey(shardTag(home.type), encodeTenant(tenant), id);
+    const from = after === '' ? '-' : `(${after}`;
+    const entries = await orUnavailable(() => this.#redis.xrange(key, from, '+', 'COUNT', limit));
+    return entries.map(([chunkId, fields]) => ({ id: chunkId, json: fields[1] ?? 'null' }));
   }
 
   async jobs(filter: JobFilter): Promise<JobPage> {

@@ -57,6 +57,7 @@ const VERBS = [
   'renew',
   'progress',
   'charge',
+  'emit',
   'recover',
   'cancel',
   'retry',
@@ -110,6 +111,7 @@ export const scripts = {
     return { lostTokens: asTexts(lost), cancelRequestedIds: asTexts(asked) };
   }),
   progress: describeScript(library, 'progress', ['token', 'progress'], (reply) => asInteger(reply) === 1),
+  emit: describeScript(library, 'emit', ['token', 'first', 'chunks...'], (reply) => asInteger(reply) === 1),
   charge: describeScript(library, 'charge', ['now', 'token', 'cost'], (reply) => asInteger(reply) === 1),
   recover: describeScript(
     library,

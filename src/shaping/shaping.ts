@@ -35,6 +35,14 @@ export interface TypeView {
   readonly running: number;
 }
 
+/** A piece of a job's output. */
+export interface OutputChunk {
+  /** `<run>-<number>`: which start of the job it belongs to, and its place there; both from 1. */
+  readonly id: string;
+  /** JSON text. */
+  readonly json: string;
+}
+
 /** What the door answered to the jobs of one bucket. */
 export interface DoorAnswer {
   /** One verdict per job, in their order. */
@@ -68,6 +76,11 @@ export interface Shaping {
   knows(type: string, tenant: string, idempotencyKeys: readonly string[]): Promise<readonly boolean[]>;
   /** One job of `tenant`; `undefined` when there is none of that id (another tenant's job included). */
   job(tenant: string, id: string): Promise<JobView | undefined>;
+  /**
+   * What the latest run of a job has emitted behind the chunk `after` (its id; '' for the beginning), oldest first, at most
+   * `limit` chunks.
+   */
+  output(tenant: string, id: string, after: string, limit: number): Promise<readonly OutputChunk[]>;
   /** Jobs of one bucket and state, oldest first, without their results, which may be large. */
   jobs(filter: JobFilter): Promise<JobPage>;
   /** Cancels a job that has not started; asks a running one to stop. */

@@ -144,6 +144,14 @@ export class WorkSource {
     return this.#run(scripts.progress, [token, json]);
   }
 
+  /**
+   * Stores chunks of the job's output, JSON each; `first` is the number of the first of them within this run, from 1. False
+   * when the job is no longer this worker's.
+   */
+  emit(token: string, first: number, chunks: readonly string[]): Promise<boolean> {
+    return this.#run(scripts.emit, [token, first, ...chunks]);
+  }
+
   /** The job costs this many units, 0.001 to 10,000. False when it is no longer this worker's. */
   charge(token: string, cost: number): Promise<boolean> {
     return this.#run(scripts.charge, ['', token, cost]);

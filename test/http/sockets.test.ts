@@ -35,6 +35,16 @@ async function listening(parts: Partial<AppParts> = {}) {
   return { app, logged, dial };
 }
 
+test('a server that closes does not wait for a connection on which nothing was asked', async () => {
+  const { app, dial } = await listening();
+  const wire = await dial();
+  await expect
+    .poll(() => new Promise((resolve) => app.server.getConnections((_error, count) => resolve(count))))
+    .toBe(1);
+  await app.close();
+  expect(await wire.untilClosed()).toBe('');
+});
+
 /** One connection: what was heard on it so far. */
 class Wire {
   readonly #socket: Socket;

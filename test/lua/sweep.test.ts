@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { scripts } from '../../src/shaping/scripts.js';
 import type { Outcome } from '../../src/shaping/work-source.js';
 import { redisForTests } from './redis-for-tests.js';
 import type { JobSpec, ScriptShard } from './script-shard.js';
@@ -96,6 +97,15 @@ describe('a tenant that went quiet leaves no key', () => {
       },
     },
     { title: 'with an idempotency key', job: { idempotencyKey: 'k' }, live: (shard) => run(shard, 't', completed) },
+    {
+      title: 'with output',
+      job: {},
+      live: async (shard) => {
+        await shard.take('t1');
+        await shard.run(scripts.emit, ['t1', 1, '"a"', '"b"']);
+        await shard.settle({ token: 't1', tenant: 'a', id: 'j1' }, completed);
+      },
+    },
     {
       title: 'with a start-by and a cost',
       job: { startByMs: 9e12, cost: 3 },

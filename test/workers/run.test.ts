@@ -7,6 +7,7 @@ const quiet = () => undefined;
 const SERVICES = {
   log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
   progress: async () => undefined,
+  emit: async () => undefined,
   charge: async () => undefined,
 };
 

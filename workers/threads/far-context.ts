@@ -1,6 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import { checkCost } from '../charges.js';
 import type { HandlerContext, HandlerLog, LogLine, RunningInfo } from '../handler.js';
+import { OutputBudget } from '../output-budget.js';
 import type { FromThread, LogLevel, ToThread, Verb } from './messages.js';
 import { fromThrown } from './thrown.js';
 
@@ -14,6 +15,7 @@ export interface FarContext {
 export function farContext(port: MessagePort, running: RunningInfo): FarContext {
   const stop = new AbortController();
   const waiting = new Map<number, { resolve: () => void; reject: (error: Error) => void }>();
+  const budget = new OutputBudget();
   let calls = 0;
   const say = (message: FromThread): void => port.postMessage(message);
   const call = (verb: Verb, value: unknown): Promise<void> => {
@@ -35,6 +37,7 @@ export function farContext(port: MessagePort, running: RunningInfo): FarContext 
     ctx: {
       signal: stop.signal,
       progress: async (value) => call('progress', asJson(value)),
+      emit: (chunk) => unheeded(call('emit', JSON.parse(budget.take(chunk)))),
       charge: (cost) => {
         checkCost(cost);
         return unheeded(call('charge', cost));

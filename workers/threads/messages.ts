@@ -7,7 +7,7 @@ import type { Thrown } from './thrown.js';
  */
 
 /** What a handler may ask of the other end, by their names in its context; `heard` is the thread's own. */
-export type Verb = 'progress' | 'charge' | 'heard';
+export type Verb = 'progress' | 'emit' | 'charge' | 'heard';
 
 export type LogLevel = keyof HandlerLog;
 

@@ -11,6 +11,7 @@ export function serveContext(port: MessagePort, ctx: HandlerContext): () => void
   const say = (message: ToThread): void => port.postMessage(message);
   const does: Record<Verb, (value: unknown) => Promise<void>> = {
     progress: (value) => ctx.progress(value),
+    emit: async (chunk) => ctx.emit(chunk),
     charge: async (cost) => ctx.charge(Number(cost)),
     heard: async () => undefined,
   };

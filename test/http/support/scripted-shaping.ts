@@ -20,6 +20,7 @@ export function scriptedShaping(script: Script = {}): { shaping: Shaping; admits
   const shaping: Shaping = {
     knows: async (_type, _tenant, idempotencyKeys) => idempotencyKeys.map(() => false),
     job: async () => undefined,
+    output: async () => [],
     jobs: async () => ({ jobs: [] }),
     cancel: async () => 'not_found',
     retry: async () => ({ verdict: 'not_found' }),

@@ -11,6 +11,7 @@ export function contextFor(signal: AbortSignal = new AbortController().signal): 
   return {
     signal,
     progress: async () => undefined,
+    emit: async () => undefined,
     charge: async () => undefined,
     log: { debug: silent, info: silent, warn: silent, error: silent },
     running: { startedAtMs: Date.now(), deadlineAtMs: null },

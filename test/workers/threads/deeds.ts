@@ -11,7 +11,12 @@ const DEEDS: Readonly<Record<string, Parameters<typeof defineHandler>[0]['run']>
     return 'computed';
   },
   waits: (_, { signal }) => wait(60_000, 'too late', { signal, ref: true }).catch(() => Promise.reject(signal.reason)),
-  tells: async (_, { progress, charge, log, running }) => {
+  'emits what is too much': async (_, { emit }) => {
+    await emit('x'.repeat(70_000));
+  },
+  tells: async (_, { progress, emit, charge, log, running }) => {
+    void emit('Hel');
+    void emit('lo');
     await progress({ page: 3 });
     void charge(7);
     log.warn({ err: new Error('odd') }, 'look');

@@ -31,13 +31,14 @@ afterAll(async () => {
 /** What the other end was told. */
 interface Heard {
   progress: unknown[];
+  output: unknown[];
   cost: number[];
   lines: unknown[][];
 }
 
 function run(deed: string, parts: Partial<RunPlan> & { data?: object; payload?: string } = {}) {
   const { data = {}, payload = JSON.stringify({ do: deed, ...data }), ...plan } = parts;
-  const heard: Heard = { progress: [], cost: [], lines: [] };
+  const heard: Heard = { progress: [], output: [], cost: [], lines: [] };
   const line = (...said: unknown[]) => void heard.lines.push(said);
   const begun = new Run({ id: 'a', type: 'ocr', tenant: 'acme', attempt: 1, cost: 1 }, payload, {
     ...{ performer, timeoutMs: 60_000, attempts: 3, retry: 'back', maxHoldMs: 60_000, maxReturns: 2 },
@@ -47,6 +48,7 @@ function run(deed: string, parts: Partial<RunPlan> & { data?: object; payload?: 
   });
   const outcome = begun.outcome({
     progress: async (value) => void heard.progress.push(value),
+    emit: async (chunk) => void heard.output.push(chunk),
     charge: async (cost) => void heard.cost.push(cost),
     log: { debug: line, info: line, warn: line, error: line },
   });
@@ -82,6 +84,7 @@ describe('a handler in a thread', () => {
     expect(Number(value)).toBeGreaterThan(Date.now());
     expect(heard).toMatchObject({
       progress: [{ page: 3 }],
+      output: ['Hel', 'lo'],
       cost: [7],
       lines: [
         [{ err: { message: 'odd' } }, 'look'],
@@ -95,6 +98,10 @@ describe('a handler in a thread', () => {
     expect(await outcomeOf('throws text')).toMatchObject({ kind: 'retry', value: 'no good' });
     expect(await outcomeOf('gives up')).toEqual({ kind: 'failed', value: 'never' });
     expect(await outcomeOf('is turned away')).toMatchObject({ kind: 'busy', holdMs: 1234, scope: 'type' });
+    expect(await outcomeOf('emits what is too much')).toMatchObject({
+      kind: 'retry',
+      value: 'emit: 70002 bytes of JSON in one chunk, at most 65536',
+    });
     expect(await outcomeOf('overcharges')).toMatchObject({
       kind: 'retry',
       value: expect.stringMatching(/expected a cost/),
