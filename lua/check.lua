@@ -44,7 +44,7 @@ end
 
 local function last_of_call(argv, first)
   local last = first
-  while last < #argv and string.byte(argv[last + 1]) == 43 do last = last + 1 end
+  while last < #argv and byte(argv[last + 1]) == 43 do last = last + 1 end
   return last
 end
 

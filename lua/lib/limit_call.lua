@@ -12,10 +12,12 @@ local MARGIN_MS = 1000
 -- An explicit clock may stand still while the server's goes on.
 local EXPLICIT_MARGIN_MS = 3600000
 
-local call, limit_keys, margin_ms
+-- What is global is looked up twice each time, in the globals and in its table, for as much as it does: it is kept here.
+-- For the same reason `x - x % 1` stands for math.floor(x), and `x + -x % 1` for math.ceil(x): in all a fifth of a decision.
+local call, pack, unpack, byte, limit_keys, margin_ms
 
 local function begin_limits(keys)
-  call, limit_keys = redis.call, keys
+  call, pack, unpack, byte, limit_keys = redis.call, struct.pack, struct.unpack, string.byte, keys
 end
 
 -- A number above 0 and not beyond what any limit needs; nil for all else, NaN too.
@@ -29,7 +31,7 @@ local function limit_clock(explicit)
   if explicit ~= '' then
     margin_ms = EXPLICIT_MARGIN_MS
     local instant = positive(explicit)
-    return instant and math.floor(instant)
+    return instant and instant - instant % 1
   end
   margin_ms = MARGIN_MS
   local time = call('TIME')
@@ -43,5 +45,6 @@ end
 
 -- A wait for a reply, rounded up; at most 285 years, beyond which Redis' integers end.
 local function whole_wait(us)
-  return math.max(0, math.ceil(math.min(us, 9e15)))
+  if us <= 0 then return 0 end
+  return us < 9e15 and us + -us % 1 or 9e15
 end

@@ -14,8 +14,9 @@ local STORED, PARTS = '<dI4', 4294967296
 local TOLERANCE_US, TOLERANCE = 0.001, 1e-15
 
 local function bucket_rise(limit, us)
-  local whole = math.floor(us)
-  local part = limit.part + math.floor((us - whole) * PARTS + 0.5)
+  local rest = us % 1
+  local whole, parts = us - rest, rest * PARTS + 0.5
+  local part = limit.part + parts - parts % 1
   if part >= PARTS then whole, part = whole + 1, part - PARTS end
   limit.tat, limit.part, limit.level = limit.tat + whole, part, limit.level + us
 end
@@ -25,19 +26,26 @@ local function read_bucket(limit, now)
   local full = limit.quota * (1 + TOLERANCE) + TOLERANCE_US
   local stored = call('GET', limit.key)
   if stored then
-    tat, part = struct.unpack(STORED, stored)
+    tat, part = unpack(STORED, stored)
     level = tat - now + part / PARTS
     -- More than full: the clock stepped back, or the limit shrank.
     stepped = level > full
     if level <= 0 or stepped then tat, part, level = now, 0, 0 end
   end
-  limit.tat, limit.part, limit.level, limit.full, limit.stepped = tat, part, level, full, stepped
+  limit.stored, limit.tat, limit.part, limit.level, limit.full, limit.stepped = stored, tat, part, level, full, stepped
   if stepped then bucket_rise(limit, limit.quota) end
   limit.fits = limit.level + limit.take <= full
 end
 
+-- A key that lives long enough keeps its time to live: to set that anew costs more than the rest of a decision. (12
+-- thousand instructions by SET with PX, 8 by PTTL and SETRANGE.)
 local function save_bucket(limit)
-  call('SET', limit.key, struct.pack(STORED, limit.tat, limit.part), 'PX', lifetime(limit.level))
+  local state = pack(STORED, limit.tat, limit.part)
+  if limit.stored and call('PTTL', limit.key) >= limit.level / 1000 + margin_ms / 2 then
+    call('SETRANGE', limit.key, '0', state)
+  else
+    call('SET', limit.key, state, 'PX', lifetime(limit.quota))
+  end
 end
 
 local function charge_bucket(limit)
@@ -47,14 +55,16 @@ end
 
 local function report_bucket(limit)
   local quota, interval, level = limit.quota, limit.interval, limit.level
-  local remaining = math.max(0, math.floor((quota - level) / interval * 1e6 + 0.5))
+  local remaining = (quota - level) / interval * 1e6 + 0.5
+  remaining = remaining > 0 and remaining - remaining % 1 or 0
   local next_us = 0
   if level > TOLERANCE_US then
-    local target = math.min(quota, (math.floor(remaining / 1e6) + 1) * interval)
-    next_us = whole_wait(target - quota + level - TOLERANCE_US)
+    local target = (remaining - remaining % 1e6 + 1e6) / 1e6 * interval
+    next_us = whole_wait((target < quota and target - quota or 0) + level - TOLERANCE_US)
   end
   local wait = limit.fits and 0 or whole_wait(level + limit.take - limit.full)
-  return remaining, next_us, wait, math.ceil(math.min(level, 9e12) * 1000)
+  local held = (level < 9e12 and level or 9e12) * 1000
+  return remaining, next_us, wait, held + -held % 1
 end
 
 --[[

@@ -1,17 +1,10 @@
 import { ANONYMOUS_TIER, type PolicyConfig } from '../config/policy-config.js';
 import { type Limit, shareOf } from '../model/limit.js';
+import { KnownCallers } from './known-callers.js';
 import type { AppliedLimit, PolicerVerdict } from './policer.js';
 import type { Caller } from './policing.js';
 import { callerSubject, limitSubject } from './subject.js';
 import { tooDear } from './too-dear.js';
-
-/**
- * Callers whose subjects are remembered, at most: to make a subject and to hash it anew at every call costs as much as the
- * decision in the process. When there are more, all are forgotten and begin again.
- */
-const REMEMBERED_CALLERS = 10_000;
-/** No tenant's id is longer, and no address. */
-const MAX_REMEMBERED_LENGTH = 128;
 
 /** The limits of a tier, with what is known of their subjects before anybody calls. */
 export class HeldLimits {
@@ -20,8 +13,7 @@ export class HeldLimits {
   readonly #own: readonly { readonly limit: Limit }[];
   readonly #applied: readonly AppliedLimit[];
   readonly #perKey: boolean;
-  readonly #byTenant = new Map<string, readonly AppliedLimit[]>();
-  readonly #byAddress = new Map<string, readonly AppliedLimit[]>();
+  readonly #known = new KnownCallers<readonly AppliedLimit[]>();
 
   constructor({ name: policy, share }: Pick<PolicyConfig, 'name' | 'share'>, limits: readonly Limit[]) {
     this.limits = limits.map((limit) => shareOf(limit, share));
@@ -37,29 +29,15 @@ export class HeldLimits {
 
   /** The limits as they apply to a caller. */
   appliedTo(caller: Caller): readonly AppliedLimit[] {
-    if (!this.#perKey) return this.#applied;
-    const { tenant, address, key } = caller;
-    if (key !== undefined) return this.#applyTo(caller);
-    if (tenant !== undefined) return this.#remembered(this.#byTenant, tenant, caller);
-    return address === undefined ? this.#applyTo(caller) : this.#remembered(this.#byAddress, address, caller);
+    return this.#perKey ? this.#known.of(caller, this.#applyTo) : this.#applied;
   }
 
-  #remembered(known: Map<string, readonly AppliedLimit[]>, name: string, caller: Caller): readonly AppliedLimit[] {
-    const before = known.get(name);
-    if (before !== undefined) return before;
-    const applied = this.#applyTo(caller);
-    if (name.length > MAX_REMEMBERED_LENGTH) return applied;
-    if (known.size >= REMEMBERED_CALLERS) known.clear();
-    known.set(name, applied);
-    return applied;
-  }
-
-  #applyTo(caller: Caller): readonly AppliedLimit[] {
+  readonly #applyTo = (caller: Caller): readonly AppliedLimit[] => {
     const who = callerSubject(caller);
     return this.#applied.map((applied) =>
       applied.limit.per === 'key' ? { limit: applied.limit, subject: applied.subject + who } : applied,
     );
-  }
+  };
 }
 
 /** A policy and the limits of its tiers. */

@@ -82,15 +82,23 @@ export interface LimitSubject {
  *   its first. A limit that stands alone keeps its key, and single limits are spread over all slots.
  */
 export function limitKeys(limits: readonly LimitSubject[], isCluster: boolean): string[] {
-  const digests = limits.map(({ subject }) => digestOf(subject));
+  const digests = limits.map(digestOf);
   if (!isCluster) return digests.map((digest) => `hg:l:${digest}`);
   const shared = limits.findIndex(({ limit }) => limit.per === 'policy');
   const slot = digests[Math.max(0, shared)] ?? '';
   return digests.map((digest) => (digest === slot ? `hg:l:{${slot}}` : `hg:l:{${slot}}${digest}`));
 }
 
-function digestOf(subject: string): string {
-  return hash('sha256', subject, 'base64url').slice(0, DIGEST_LENGTH);
+/** Of limits that are applied again and again: to digest a subject takes as long as to write down the call. */
+const digested = new WeakMap<LimitSubject, string>();
+
+function digestOf(limit: LimitSubject): string {
+  let digest = digested.get(limit);
+  if (digest === undefined) {
+    digest = hash('sha256', limit.subject, 'base64url').slice(0, DIGEST_LENGTH);
+    digested.set(limit, digest);
+  }
+  return digest;
 }
 
 /**

@@ -58,6 +58,14 @@ describe('a token bucket', () => {
     expect(expiresInMs).toBeGreaterThan(2000 * 1000);
   });
 
+  test('is given time anew when its key would expire before it is whole', async () => {
+    const d = desk();
+    await d.passing(bucket(0.001, 3), 2);
+    await d.redis.pexpire(d.key('a'), 60_000);
+    expect(await d.passing(bucket(0.001, 3), 2)).toBe(1);
+    expect(await d.redis.pttl(d.key('a'))).toBeGreaterThan(3000 * 1000);
+  });
+
   test.each([1e-6, 1e-4, 0.5, 3, 7 / 60, 12_345.678, 700_000, 1e6])(
     'of %d a second lets that many pass to a thousandth',
     async (rate) => {
