@@ -8,13 +8,15 @@
     profile      see lib/bucket; "" keeps what is stored
     keep_age     ms that results live
     keep_count   how many of them
+    closed       "1": an earlier call for the same request closed the door
     jobs...      11 values each: id, name, priority (BullMQ's, 1 … 10), delay (ms), cost, data (JSON), options (msgpack),
                  idempotency key (hash) or "", digest of the request, start-by (ms since 1970) or "", request id or ""
   Returns { unix ms, depth, free places, { verdict … } }, a verdict being
     { 'admitted', id, state, position (0: delayed), wait µs, basis }
     { 'replayed', id }
     { 'rejected', reason, limit or '', µs until it makes sense to try again (-1: unknown), wait µs }
-  The limit is depth or maxBytes of bucket_full, and the greatest cost that can pass of cost_exceeds_max.
+  The limit is depth or maxBytes of bucket_full, and the greatest cost that can pass of cost_exceeds_max. The reason is
+  door_closed for a job that nothing but an earlier call keeps out.
 ]]
 --- @include "lib/promote"
 --- @include "lib/wake"
@@ -24,7 +26,7 @@
 --- @bull addPrioritizedJob
 --- @bull addDelayedJob
 
-local WIDTH, FIRST = 11, 6
+local WIDTH, FIRST = 11, 7
 
 -- Of the call under way: the bucket, what waits and is held (delayed jobs included) as jobs are added, and the refusal
 -- that closed the door.
@@ -162,7 +164,8 @@ return function(ARGV)
   promote_due(b, 1000)
   waiting = call('ZCARD', b.prioritized)
   held = waiting + (b.delayed_at < math.huge and call('ZCARD', b.delayed) or 0)
-  scarce, closed, policed = is_scarce(b), nil, b.pace >= 2
+  scarce, policed = is_scarce(b), b.pace >= 2
+  closed = ARGV[6] == '1' and { 'rejected', 'door_closed', '', -1, 0 } or nil
   -- BullMQ counts a delay from a whole millisecond. It is a lower bound, so that is the next one.
   delay_from = math.ceil(now / 1000) * 1000
 

@@ -48,5 +48,7 @@ function rejectionOf(verdict: AdmitVerdict & { kind: 'rejected' }, unixMs: numbe
     case 'deadline_past':
     case 'idempotency_mismatch':
       return { verdict: 'rejected', reason };
+    case 'door_closed':
+      throw new Error('the refusal that closed the door stands in the place of this one');
   }
 }

@@ -5,6 +5,7 @@ import { orUnavailable } from '../redis/connection.js';
 import { encodeTenant, idempotencyKey, outputKey, scheduleKeys, shardTag } from '../redis/keys.js';
 import { type Argument, runScript, type Script } from '../redis/script.js';
 import { admissionOf } from './admission.js';
+import { admitInSteps } from './admit-in-steps.js';
 import { type Cursor, formatCursor, parseCursor } from './cursor.js';
 import { parseJobId } from './job-id.js';
 import { packOptions } from './job-options.js';
@@ -36,20 +37,17 @@ export class RedisShaping implements Shaping {
   async admit(type: string, tenant: string, jobs: readonly NewJob[]): Promise<DoorAnswer> {
     const { attempts, slackUs, keepResults } = typeSettings(this.#settings, type);
     const profile = profileBytes(this.#settings.profile(type, tenant), slackUs);
-    const reply = await this.#run(scripts.admit, type, [
-      '',
-      encodeTenant(tenant),
-      profile,
-      keepResults.ageMs,
-      keepResults.count,
-      ...jobs.flatMap((job) => jobArguments(type, job, attempts)),
-    ]);
+    const bucket = ['', encodeTenant(tenant), profile, keepResults.ageMs, keepResults.count];
+    const { verdicts, depth, freePlaces } = await admitInSteps(jobs, (step, closed) => {
+      const jobValues = step.flatMap((job) => jobArguments(type, job, attempts));
+      return this.#run(scripts.admit, type, [...bucket, closed ? '1' : '', ...jobValues]);
+    });
     const admissions: Admission[] = [];
-    for (const verdict of reply.verdicts) {
+    for (const { verdict, unixMs } of verdicts) {
       const replayed = verdict.kind === 'replayed' ? await this.job(tenant, verdict.id) : undefined;
-      admissions.push(admissionOf(verdict, reply.unixMs, replayed));
+      admissions.push(admissionOf(verdict, unixMs, replayed));
     }
-    return { admissions, depth: reply.depth, freePlaces: reply.freePlaces };
+    return { admissions, depth, freePlaces };
   }
 
   async knows(type: string, tenant: string, idempotencyKeys: readonly string[]): Promise<readonly boolean[]> {

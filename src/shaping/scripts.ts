@@ -24,6 +24,7 @@ const REFUSALS = [
   'deadline_unreachable',
   'deadline_past',
   'idempotency_mismatch',
+  'door_closed',
 ] as const;
 
 /** What the script said of one job at the door; waits in µs. */
@@ -79,7 +80,7 @@ export const scripts = {
   admit: describeScript(
     library,
     'admit',
-    ['now', 'tenant', 'profile', 'keep_age', 'keep_count', 'jobs...'],
+    ['now', 'tenant', 'profile', 'keep_age', 'keep_count', 'closed', 'jobs...'],
     (reply) => {
       const [unixMs, depth, free, verdicts] = asList(reply);
       return {

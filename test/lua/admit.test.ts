@@ -198,6 +198,21 @@ describe('depth and bytes', () => {
   });
 });
 
+describe('a door that an earlier call of the same request closed', () => {
+  test('lets nothing in, though there is room, and answers what came before as ever', async () => {
+    const shard = redis.shard();
+    await shard.admit('a', [{ id: 'known' }]);
+    const batch = [{ id: 'new' }, { id: 'known' }, { id: 'late', startByMs: shard.nowMs - 1 }];
+    const { verdicts, freePlaces } = await shard.admit('a', batch, { depth: 9 }, '1');
+    expect(verdicts).toMatchObject([
+      { kind: 'rejected', reason: 'door_closed', retryUs: null },
+      { kind: 'replayed', id: 'known' },
+      { kind: 'rejected', reason: 'deadline_past' },
+    ]);
+    expect([await shard.waiting('a'), freePlaces]).toEqual([['known'], 8]);
+  });
+});
+
 describe('maxWait', () => {
   const profile = { ratePerSecond: 1, maxWaitMs: 2000 };
 

@@ -103,11 +103,12 @@ export class ScriptShard {
     tenant: string,
     jobs: readonly JobSpec[],
     profile: Partial<Profile> | '' = {},
+    closed: '' | '1' = '',
   ): Promise<ReplyOf<'admit'> & { first: AdmitVerdict | undefined }> {
     const text = profile === '' ? '' : textOf(profile);
     const argv = jobs.flatMap((job) => this.#jobArguments(job));
-    const keep = [this.keepAgeMs, this.keepCount];
-    const reply = await this.run(scripts.admit, [this.nowUs, encodeTenant(tenant), text, ...keep, ...argv]);
+    const rest = [this.keepAgeMs, this.keepCount, closed];
+    const reply = await this.run(scripts.admit, [this.nowUs, encodeTenant(tenant), text, ...rest, ...argv]);
     return { ...reply, first: reply.verdicts[0] };
   }
 

@@ -2,23 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { agree } from './differential/agree.js';
 import { Disagreement } from './differential/twins.js';
+import { type Fault, making } from './making.js';
 import { redisForTests } from './redis-for-tests.js';
-import type { ChangeScript, ScriptShard } from './script-shard.js';
+import type { ScriptShard } from './script-shard.js';
 import { happening, nobodyOversleeps, Overslept } from './sleepers.js';
 
 const redis = redisForTests();
-
-/** A change of the scripts' text: what stands there, and what shall. */
-type Fault = readonly (readonly [from: string, to: string])[];
-
-/** Makes a fault, and sees to it that it is made: a text that is not there any more makes none. */
-function making(fault: Fault): ChangeScript {
-  return (name, text) =>
-    fault.reduce((changed, [from, to]) => {
-      if (!changed.includes(from)) throw new Error(`${name} has no text ${JSON.stringify(from)} to be changed`);
-      return changed.replaceAll(from, to);
-    }, text);
-}
 
 /** Whether the model and the scripts with a fault disagree, and not merely fail. */
 async function disagree(newShard: () => ScriptShard): Promise<boolean> {

@@ -51,6 +51,19 @@ async function bring(state: JobState): Promise<string[]> {
 }
 
 describe('admit', () => {
+  test('takes a prefix of more jobs than one call has, and answers the rest as the first that did not fit', async () => {
+    type.profiles.set('a', { ratePerSecond: 2, depth: 120 });
+    const jobs = Array.from({ length: 170 }, () => type.newJob());
+    const { admissions, freePlaces } = await type.shaping.admit(type.name, 'a', jobs);
+    expect(admissions.slice(0, 120).map(({ verdict }) => verdict)).toEqual(Array(120).fill('admitted'));
+    const [refusal, ...others] = admissions.slice(120);
+    expect(refusal).toMatchObject({ verdict: 'rejected', reason: 'bucket_full', limit: 'depth' });
+    expect(others).toEqual(Array(49).fill(refusal));
+    expect(freePlaces).toBe(0);
+    const ids = jobs.slice(0, 120).map(({ id }) => id);
+    expect(await allIds('waiting', 100)).toEqual(ids);
+  });
+
   test('answers every job in its order, and how many places are left', async () => {
     type.profiles.set('a', { ratePerSecond: 2, depth: 3 });
     const jobs = [1, 2, 3, 4].map(() => type.newJob());

@@ -107,6 +107,20 @@ describe('a pool', () => {
     expect(ended.map(({ job }) => job.id)).toContain(late);
   });
 
+  test('does not spin for a job that is delayed for longer than a timer can be set', async () => {
+    const { ended } = await served(async () => 1);
+    await type.fill('a', 1, { delayMs: 2 ** 31 + 5 });
+    await redis.call('CONFIG', 'RESETSTAT');
+    const rounds = 20;
+    for (let round = 1; round <= rounds; round += 1) {
+      await type.fill('b', 1);
+      await expect.poll(() => ended.length, PATIENCE).toBe(round);
+    }
+    const calls = Number(/cmdstat_fcall:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1]);
+    // Each round is admitted, dispatched and settled, and may wake all that are idle.
+    expect(calls).toBeLessThan(10 * rounds);
+  });
+
   test('cancels a run when its job is cancelled', async () => {
     const { pool, ended } = await served(untilAborted);
     const [id = ''] = await type.fill('a', 1);

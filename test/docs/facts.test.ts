@@ -1,0 +1,75 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+/**
+ * Trouble with queues, rates and slots that was reported in public of systems of this kind, and the tests that hold it
+ * off here. The titles are looked up, so that none of them can go away unnoticed.
+ */
+const HELD_BY: readonly [fact: string, tests: readonly [file: string, title: string][]][] = [
+  [
+    'ten jobs at 2/3 per second all finish',
+    [['lua/reported-in-public', 'ten jobs at two thirds of one a second all start']],
+  ],
+  [
+    'a change of rate re-times what waits',
+    [
+      ['lua/retime', 'the same profile again changes nothing, and says so'],
+      ['system/live-changes', 'through one API starts at the new rate at once, when the other API says'],
+    ],
+  ],
+  [
+    'a restart with a backlog gives no burst',
+    [['system/restarts', 'finds its backlog, which went on at its rate: nothing lost, no burst, every promise kept']],
+  ],
+  [
+    'delayed jobs join when due',
+    [
+      ['lua/dispatch', 'delayed jobs join in the order in which they fall due, ahead of what came after that'],
+      ['lua/dispatch', 'a delayed job does not start a microsecond before its instant'],
+    ],
+  ],
+  [
+    'delays beyond 2³¹ ms',
+    [
+      ['lua/reported-in-public', 'is kept to the microsecond: no 32-bit number is on its way'],
+      ['workers/pool', 'does not spin for a job that is delayed for longer than a timer can be set'],
+    ],
+  ],
+  [
+    'an expired or cancelled job uses no rate',
+    [
+      ['lua/cancel', 'waits is cancelled, frees its place and uses no rate'],
+      ['model/scheduler', 'a job that expired or was cancelled; the next one starts in its place'],
+    ],
+  ],
+  ['a blocked bucket never holds a slot', [['lua/reported-in-public', 'holds no slot: of a bucket at its cap']]],
+  [
+    'a type at its limit does not delay another type',
+    [['lua/reported-in-public', 'of one type, at its concurrency or its rate, delays no other type']],
+  ],
+  [
+    "a backlog of 10,000 in one tenant leaves another's first job under a second",
+    [['lua/reported-in-public', 'a backlog of ten thousand in one tenant']],
+  ],
+  [
+    'every exit ×1,000 leaves the running count at 0',
+    [
+      ['lua/settle', 'however a run ends, a thousand of them leave no slot taken'],
+      ['workers/pool', 'a thousand exits of every kind leave no slot taken'],
+      ['system/killed-worker', 'loses no job, leaks no slot and breaks no cap'],
+    ],
+  ],
+  ['cancelling the head lets the next go', [['lua/cancel', 'cancelling the head lets the next one go']]],
+  [
+    'a rolling restart runs nothing twice beyond what was running',
+    [['system/restarts', 'is replaced, one after the other, while jobs come and go: each runs once']],
+  ],
+];
+
+test.each(HELD_BY)('%s: there is a test', async (_, tests) => {
+  for (const [file, title] of tests) {
+    const text = await readFile(fileURLToPath(new URL(`../${file}.test.ts`, import.meta.url)), 'utf8');
+    expect(text).toContain(title);
+  }
+});
