@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { Random } from '../../bench/fairness/random.js';
 import type { Profile } from '../../src/model/profile.js';
-import { seededRandom } from '../support/service/random.js';
 import {
   type ServedJob,
   type ServiceArrival,
@@ -47,7 +47,7 @@ const FLOODS: readonly Flood[] = [
 
 /** One tenant with jobs one by one, in heaps and after pauses in which its bucket is empty. */
 function steadyArrivals(): readonly ServiceArrival[] {
-  const random = seededRandom(3);
+  const random = new Random(3);
   let atUs = 0;
   return [1, 3, 1, 4, 1, 2].map((heap) => {
     atUs += Math.ceil(random.exponential(0.8 * SECOND));
@@ -95,7 +95,9 @@ beforeAll(async () => {
   alone = await steadyJobs(redis.shard());
 });
 
-describe(`beside ${FLOOD_JOBS} jobs of another tenant, while slots are free, no start of a tenant moves`, () => {
+describe(`beside ${FLOOD_JOBS} jobs of another tenant, while slots are free, no start of a tenant moves`, {
+  timeout: 300_000,
+}, () => {
   test.each(FLOODS)('a flood $title', async (flood) => {
     const flooded = await steadyJobs(redis.shard(), flood);
     expect(flooded).toHaveLength(12);
@@ -109,7 +111,7 @@ describe(`beside ${FLOOD_JOBS} jobs of another tenant, while slots are free, no 
   });
 });
 
-describe('it is noticed', () => {
+describe('it is noticed', { timeout: 300_000 }, () => {
   test('when all tenants share one rate', async () => {
     const fault: Fault = [['+ cost * ty.T\n', '+ cost * b.T\n']];
     const flooded = await steadyJobs(redis.shard(making(fault)), AT_ITS_RATE);

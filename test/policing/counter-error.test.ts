@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { redisForTests } from '../lua/redis-for-tests.js';
-import { seeded } from '../support/seeded.js';
+import { seeded } from './fleet.js';
 import { excessOfWindows, type Passed } from './judges.js';
 import { redisKinds } from './kinds/redis.js';
 import { ask, freshly, limitOf, type PolicerKind } from './kinds.js';

@@ -3,7 +3,7 @@ import type { RateLimit } from '../../src/model/limit.js';
 import { RedisPolicer } from '../../src/policing/redis-policer.js';
 import { subjectOf } from '../../src/policing/subject.js';
 import { redisForTests } from '../lua/redis-for-tests.js';
-import { seeded } from '../support/seeded.js';
+import { seeded } from './fleet.js';
 
 const server = redisForTests();
 

@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Limit } from '../../src/model/limit.js';
 import { LocalPolicer } from '../../src/policing/local-policer.js';
 import { redisForTests } from '../lua/redis-for-tests.js';
-import { seeded } from '../support/seeded.js';
-import { Fleet } from './fleet.js';
+import { Fleet, seeded } from './fleet.js';
 import { leasedKind } from './kinds/leased.js';
 
 const server = redisForTests();

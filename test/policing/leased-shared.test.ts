@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Limit } from '../../src/model/limit.js';
 import { redisForTests } from '../lua/redis-for-tests.js';
-import { seeded } from '../support/seeded.js';
-import { Fleet, type Served } from './fleet.js';
+import { Fleet, type Served, seeded } from './fleet.js';
 import { excessSince } from './judges.js';
 
 const server = redisForTests();

@@ -1,5 +1,5 @@
+import type { Random } from '../../../bench/fairness/random.js';
 import { grouped } from '../../referee/grouped.js';
-import type { Random } from './random.js';
 import type { ServedJob, Service, ServiceArrival } from './simulate-service.js';
 
 /** Tenants of unlike weights and costs, all of whom want more than there is. */
