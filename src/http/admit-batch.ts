@@ -31,7 +31,7 @@ interface Item {
   readonly decision: Decision | undefined;
 }
 
-/** Admits sound items that their policies let pass: one atomic call per bucket, in the given order within it. */
+/** Admits sound items that their policies let pass: a prefix of each bucket's, in the given order within it. */
 export async function admitBatch(
   parts: Pick<RouteParts, 'shaping' | 'keeper' | 'policed'>,
   jobs: readonly JobAtDoor[],

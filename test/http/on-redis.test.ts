@@ -160,9 +160,12 @@ describe('a bucket', () => {
     const payload = { jobs: Array.from({ length: 1000 }, (_, n) => chat({ n })) };
     const { body } = await answer(as('acme', { method: 'POST', url: '/v1/jobs/batch', payload }));
     expect(body).toMatchObject({ admitted: 1000, rejected: 0 });
-    // 5 a second: the thousandth starts 999 intervals after the first.
+    // 5 a second: the thousandth starts 999 intervals after the first, which waits for a worker, within the slack, while
+    // those behind it are let in.
     expect(body.jobs[0]).toMatchObject({ position: 1, waitMs: 0, basis: 'rate' });
-    expect(body.jobs[999]).toMatchObject({ position: 1000, waitMs: 199_800, basis: 'rate' });
+    expect(body.jobs[999]).toMatchObject({ position: 1000 });
+    expect(body.jobs[999].waitMs).toBeLessThanOrEqual(199_800);
+    expect(body.jobs[999].waitMs).toBeGreaterThanOrEqual(199_700);
   });
 });
 
