@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { RedisTarget } from './connection.js';
-import { startEmbeddedRedis } from './embedded/embedded-redis.js';
+import { keepEmbeddedRedis } from './embedded/keep-embedded-redis.js';
 
 /** Which Redis to use, and what it takes to bring up the embedded one. */
 export interface ReachOptions {
@@ -35,7 +35,7 @@ export async function reachRedis(options: ReachOptions): Promise<ReachedRedis> {
     log('configured', { server: isSocket ? address.url : withoutPassword(address.url) });
     return { target: isSocket ? { socketPath: address.url } : { url: address.url }, release: async () => undefined };
   }
-  const embedded = await startEmbeddedRedis({
+  const embedded = await keepEmbeddedRedis({
     dataDir: options.dataDir,
     durability: options.durability,
     allowDownload: options.allowDownload,

@@ -7,7 +7,7 @@ import { type FolderLock, folderLock, LOCK_HELD } from './folder-lock.js';
 import { type LaunchedServer, launchServer } from './launch-server.js';
 import { prepareRedisFolder, type RedisFolder } from './redis-folder.js';
 import { releaseServer } from './release-server.js';
-import { serverArguments } from './server-arguments.js';
+import { MAY_LOSE, serverArguments } from './server-arguments.js';
 import { openSession, type ServerSession } from './server-session.js';
 import { reachableSocket } from './socket-alias.js';
 
@@ -22,6 +22,8 @@ export interface EmbeddedRedis {
   /** `adopted`: it was already running over this data folder. Else where the program came from. */
   rung: 'adopted' | 'path' | 'fetched';
   pid: number;
+  /** Resolves when the server has ended, or cut this process off. */
+  lost: Promise<void>;
   /** Ends the server in an orderly way unless other connections of Headgate are left. Close your own (`quit()`) before. */
   release(): Promise<'stopped' | 'left running'>;
 }
@@ -62,10 +64,13 @@ export async function startEmbeddedRedis(options: EmbeddedOptions): Promise<Embe
     socketPath,
     dataDir: folder.dataDir,
     readyInMs: Math.round(performance.now() - startedAt),
-    ...(durabilityBefore === undefined ? {} : { durabilityBefore, durability: options.durability }),
+    durability: options.durability,
+    mayLose: MAY_LOSE[options.durability],
+    ...(durabilityBefore === undefined ? {} : { durabilityBefore }),
   });
   return {
     ...reached,
+    lost: session.lost,
     release: () => releaseServer(session, socketPath, folder, lock, options.log),
   };
 }

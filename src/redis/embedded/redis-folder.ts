@@ -14,6 +14,8 @@ export interface RedisFolder {
   /** The pid of the server that holds the lock; left over from an earlier one while nobody holds it. */
   pid: string;
   log: string;
+  /** There from `headgate stop` to the next start by a person: nobody brings the server back by himself. */
+  stopped: string;
 }
 
 /**
@@ -51,6 +53,7 @@ async function redisFolder(dataDir: string): Promise<RedisFolder> {
     lock: join(dir, 'redis.lock'),
     pid: join(dir, 'redis.pid'),
     log: join(dir, 'redis.log'),
+    stopped: join(dir, 'redis.stopped'),
   };
 }
 

@@ -21,6 +21,8 @@ export interface ServerSession {
   isLoading: boolean;
   /** Somebody may stop this server in a moment. */
   someoneIsLeaving: boolean;
+  /** Resolves when the connection is over: the server ended, it was cut, or it was closed here. */
+  lost: Promise<void>;
   /** Tells others that this process may stop the server; from here on this connection does not count as Headgate's. */
   announceLeaving(): Promise<void>;
   /** How many other connections of Headgate the server has. */
@@ -74,6 +76,7 @@ function session(redis: Redis, info: ReadonlyMap<string, string>, names: readonl
     version: info.get('valkey_version') ?? info.get('redis_version') ?? 'unknown',
     isLoading: info.get('loading') === '1',
     someoneIsLeaving: names.includes(LEAVING),
+    lost: new Promise((resolve) => redis.once('end', resolve)),
     async announceLeaving() {
       await redis.client('SETNAME', LEAVING);
     },

@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SYSTEM_PATH } from './find-on-path.js';
 import { type FolderLock, folderLock } from './folder-lock.js';
@@ -18,6 +19,8 @@ export async function stopEmbeddedRedis(dataDir: string, path = ''): Promise<'st
   if (folder === undefined) return 'not running';
   const lock = await folderLock(folder, `${path}:${SYSTEM_PATH}`);
   if (!(await lock.isHeld())) return 'not running';
+  // Before it ends, or a process that runs would bring it back.
+  await writeFile(folder.stopped, '');
 
   const session = await openSession(await reachableSocket(folder), folder);
   if (session !== undefined) void session.shutdown();
