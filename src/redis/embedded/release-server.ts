@@ -34,8 +34,9 @@ export async function releaseServer(
       return 'left running';
     }
     // Until it has ended, or another start has put its own server over the folder; that one's socket is left alone.
+    // A server removes its pid file some time before it has ended.
     let isHeld = await lock.isHeld();
-    while (isHeld && (await lock.holder()) === holder) {
+    while (isHeld && [holder, undefined].includes(await lock.holder())) {
       await delay(5);
       isHeld = await lock.isHeld();
     }
