@@ -95,6 +95,8 @@ async function reachServer(
   for (;;) {
     const session = await openSession(socketPath, folder);
     if (session !== undefined && !session.isLoading && !session.someoneIsLeaving) {
+      // Ours came second and may not have seen it yet: it must not wait to take the folder once this server ends.
+      if (launched !== undefined && launched.pid !== session.pid) launched.kill();
       return { session, launched, rung: server?.rung ?? 'path' };
     }
     session?.close();
