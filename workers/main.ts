@@ -1,10 +1,13 @@
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
+import type { Config } from '../src/config/config.js';
 import { environment } from '../src/config/environment.js';
 import { LiveConfig } from '../src/config/live-config.js';
 import { loadConfig } from '../src/config/load-config.js';
 import type { WorkerOrder } from '../src/config/worker-order.js';
-import { closeConnection, openConnection, Subscriber } from '../src/redis/connection.js';
+import { closeConnection, openConnection, Subscriber, untilTried } from '../src/redis/connection.js';
+import { EvictingRedis, MemoryWatch } from '../src/redis/memory-watch.js';
 import { reachRedis } from '../src/redis/reach-redis.js';
 import { applyCapacities } from '../src/shaping/apply-changes.js';
 import { LiveSettings } from '../src/shaping/live-settings.js';
@@ -48,6 +51,7 @@ async function main(): Promise<void> {
   };
   const commands = openConnection(redis.target, { name: 'worker', deadlineMs: DEADLINE_MS, onState });
   const messages = openConnection(redis.target, { name: 'worker-wake', deadlineMs: DEADLINE_MS });
+  await refuseEviction(commands, config);
   const live = new LiveConfig(config);
   const settings = new LiveSettings(live);
   const subscriber = new Subscriber(messages);
@@ -86,6 +90,13 @@ async function main(): Promise<void> {
   closeConnection(commands);
   closeConnection(messages);
   await redis.release();
+}
+
+/** A Redis that is not there yet is not waited for: the API looks at it whenever it is. */
+async function refuseEviction(redis: Redis, { memory }: Config): Promise<void> {
+  await untilTried(redis, DEADLINE_MS);
+  const state = await new MemoryWatch(redis, memory).look();
+  if (state.kind === 'evicts') throw new EvictingRedis(state.policy);
 }
 
 /** Resolves at the first signal, or when the parent is gone; a second signal leaves at once. */

@@ -7,6 +7,7 @@ import { createKeyring, hashKey, type KeyEntry } from '../http/keyring.js';
 import type { ReadyReport } from '../http/ready-report.js';
 import { routeTable } from '../policing/route-table.js';
 import { closeConnection, openConnection, untilTried } from '../redis/connection.js';
+import { EvictingRedis, type MemoryState, MemoryWatch } from '../redis/memory-watch.js';
 import type { ReachedRedis } from '../redis/reach-redis.js';
 import { FEED_DEADLINE_MS, RedisJobFeed } from '../shaping/job-feed.js';
 import { newJobId } from '../shaping/job-id.js';
@@ -38,6 +39,7 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
       else log.warn({ detail }, 'redis is away; trying again');
     },
   });
+  const memory = new MemoryWatch(commands, config.memory, (state) => logMemory(state, log));
   const overrides = followOverrides({ live, settings, commands, target: redis.target, log });
   const shaping = new RedisShaping(commands, settings);
   const events = openConnection(redis.target, { name: 'api-events', deadlineMs: FEED_DEADLINE_MS });
@@ -52,7 +54,8 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
     admin: overrides.admin,
     feed,
     trustProxy: config.trustProxy,
-    ready: () => readiness(shaping, config),
+    ready: () => readiness(shaping, memory.state, config),
+    memory: () => memory.state,
     log,
     newJobId: (type) => newJobId(type),
   });
@@ -60,6 +63,7 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
   await Promise.all([untilTried(commands, DEADLINE_MS), policing.tried()]);
   await overrides.tried();
   const close = async (): Promise<void> => {
+    memory.stop();
     await app.close();
     await policing.close();
     await overrides.close();
@@ -68,6 +72,9 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
     closeConnection(commands);
   };
   try {
+    const state = await memory.look();
+    if (state.kind === 'evicts') throw new EvictingRedis(state.policy);
+    memory.start();
     await app.listen({ host: config.listen.host, port: config.listen.port });
   } catch (error) {
     await close();
@@ -93,16 +100,30 @@ function keyEntries(config: Config, keys: FirstKeys): KeyEntry[] {
 }
 
 /** Without Redis no job is taken, but a policy may decide all the same. */
-async function readiness(shaping: RedisShaping, { policies }: Config): Promise<ReadyReport> {
+async function readiness(shaping: RedisShaping, memory: MemoryState, { policies }: Config): Promise<ReadyReport> {
   try {
     await shaping.ping();
-    return { ready: true, checks: { redis: 'answers' } };
+    const redis = 'answers';
+    switch (memory.kind) {
+      case 'fine':
+        return { ready: true, checks: { redis } };
+      case 'high':
+        return { ready: true, degraded: true, checks: { redis, memory: 'above its mark: no job is admitted' } };
+      case 'evicts':
+        return { ready: false, checks: { redis, memory: `maxmemory-policy is ${memory.policy}` } };
+    }
   } catch {
     const redis = 'does not answer';
     const standing = [...policies.values()].filter(outlivesRedis).map(({ name }) => name);
     if (standing.length === 0) return { ready: false, checks: { redis } };
     return { ready: true, degraded: true, checks: { redis, policies: `${standing.join(', ')} decide without it` } };
   }
+}
+
+function logMemory(state: MemoryState, log: Logger): void {
+  if (state.kind === 'fine') log.info('redis has room again: jobs are admitted');
+  else if (state.kind === 'high') log.warn(state, "redis' memory is above its mark: no job is admitted");
+  else log.error({ policy: state.policy }, 'redis evicts and may throw away jobs: none is admitted');
 }
 
 function warnOfLoneAddress({ gateways, trustProxy }: Config, log: Logger): void {

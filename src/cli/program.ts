@@ -10,6 +10,7 @@ interface CommonFlags {
 interface ServeFlags extends CommonFlags {
   readonly listen?: string;
   readonly download: boolean;
+  readonly allowEviction?: true;
   readonly json?: true;
 }
 
@@ -18,6 +19,7 @@ interface WorkFlags extends CommonFlags {
   readonly concurrency?: Readonly<Record<string, number>>;
   readonly shutdownGrace?: string;
   readonly download: boolean;
+  readonly allowEviction?: true;
 }
 
 /** Reads the command line and does what it says. Resolves with the exit code: 0 done, 1 failed, 2 wrong input. */
@@ -49,6 +51,7 @@ function describeProgram(version: string, setCode: (code: number) => void): Comm
     .addOption(types())
     .addOption(shutdownGrace())
     .addOption(noDownload())
+    .addOption(allowEviction())
     .addOption(json())
     .action(async (flags: ServeFlags & WorkFlags) => {
       // Loaded when asked for: what a command does not need would cost it a second.
@@ -58,6 +61,7 @@ function describeProgram(version: string, setCode: (code: number) => void): Comm
   command(program, 'serve', 'run the API alone')
     .addOption(listen())
     .addOption(noDownload())
+    .addOption(allowEviction())
     .addOption(json())
     .action(async (flags: ServeFlags) => {
       const { runApi } = await import('./run-api.js');
@@ -68,6 +72,7 @@ function describeProgram(version: string, setCode: (code: number) => void): Comm
     .addOption(types())
     .addOption(shutdownGrace())
     .addOption(noDownload())
+    .addOption(allowEviction())
     .action(async (flags: WorkFlags) => {
       setCode(await work({ load: loadOf(flags), allowDownload: flags.download, ...workersOf(flags) }));
     });
@@ -92,6 +97,8 @@ function command(program: Command, name: string, description: string): Command {
 
 const listen = (): Option => new Option('--listen <host:port>', 'where the API listens (default: 127.0.0.1:8080)');
 const noDownload = (): Option => new Option('--no-download', 'never fetch a Redis server from the distribution');
+const allowEviction = (): Option =>
+  new Option('--allow-eviction', 'run on a Redis whose maxmemory-policy may throw away jobs');
 const json = (): Option => new Option('--json', 'print one JSON line when ready instead of the greeting');
 const types = (): Option =>
   new Option('--types <names>', 'types to serve, comma-separated (default: all with a handler)').argParser((text) =>
@@ -120,12 +127,15 @@ function parseConcurrency(text: string): Record<string, number> {
   );
 }
 
-function loadOf(flags: CommonFlags & { listen?: string; shutdownGrace?: string }): WorkerOrder['load'] {
-  const { config, data, listen: at, shutdownGrace: grace } = flags;
+function loadOf(
+  flags: CommonFlags & { listen?: string; shutdownGrace?: string; allowEviction?: true },
+): WorkerOrder['load'] {
+  const { config, data, listen: at, shutdownGrace: grace, allowEviction: mayEvict } = flags;
   const overrides = {
     ...(at !== undefined && { listen: at }),
     ...(data !== undefined && { dataDir: data }),
     ...(grace !== undefined && { shutdownGrace: grace }),
+    ...(mayEvict === true && { allowEviction: true }),
   };
   return { overrides, ...(config !== undefined && { file: config }) };
 }
@@ -146,7 +156,7 @@ async function work(order: WorkerOrder): Promise<number> {
   return (await worker.ended) ?? 1;
 }
 
-const WRONG_INPUT = new Set(['ConfigError', 'UsageError', 'NoRedisServer', 'EmbeddedRedisError']);
+const WRONG_INPUT = new Set(['ConfigError', 'UsageError', 'NoRedisServer', 'EmbeddedRedisError', 'EvictingRedis']);
 
 function isWrongInput(error: unknown): boolean {
   return error instanceof Error && WRONG_INPUT.has(error.name);

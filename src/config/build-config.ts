@@ -11,18 +11,28 @@ import type { TypeFields } from './type-schema.js';
 /** What does not come from the fields of the file. */
 export interface Surroundings extends Pick<Config, 'file' | 'dataDir' | 'redis' | 'listen' | 'shutdownGraceMs'> {
   readonly adminKeys: readonly string[];
+  /** Said on the command line. */
+  readonly allowEviction: boolean;
   /** JSON Schemas of payloads, by type. */
   readonly dataSchemas: ReadonlyMap<string, object>;
 }
 
 /** The configuration in the program's words, from fields that were read and found to agree. */
-export function buildConfig(fields: ConfigFields, { adminKeys, dataSchemas, ...rest }: Surroundings): Config {
+export function buildConfig(
+  fields: ConfigFields,
+  { adminKeys, allowEviction, dataSchemas, ...rest }: Surroundings,
+): Config {
   const tiers = mapEntries(fields.tiers, tierConfig);
   if (!tiers.has(fields.defaultTier))
     tiers.set(fields.defaultTier, { name: fields.defaultTier, stated: {}, mode: null, allow: null });
   return {
     ...rest,
     durability: fields.durability,
+    memory: {
+      highWater: fields.memory.highWater,
+      highWaterBytes: fields.memory.highWaterBytes ?? Infinity,
+      allowEviction: allowEviction || fields.memory.allowEviction,
+    },
     admin: { keys: adminKeys },
     gateways: { keys: [...new Set(fields.gateways.keys)] },
     trustProxy: trustProxy(fields.trustProxy),

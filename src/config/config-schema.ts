@@ -87,6 +87,25 @@ export const ConfigFields = Type.Object({
     default: 'everysec',
     description: 'How often the embedded Redis writes to disk: once a second, or before every answer.',
   }),
+  memory: Type.Object({
+    highWater: quantity('number', {
+      least: 0.1,
+      most: 1,
+      default: 0.9,
+      description: "Share of Redis' `maxmemory` in use above which no job is admitted; work goes on.",
+    }),
+    highWaterBytes: Type.Optional(
+      quantity('size', {
+        least: 1024 ** 2,
+        most: 1024 ** 5,
+        description: 'The same in bytes, for a Redis without `maxmemory`; the lower of the two holds.',
+      }),
+    ),
+    allowEviction: flag({
+      default: false,
+      description: 'Whether to run on a Redis whose `maxmemory-policy` may throw away jobs (`--allow-eviction`).',
+    }),
+  }),
   lockDuration: quantity('duration', {
     least: 500,
     most: HOUR_MS,

@@ -18,6 +18,7 @@ export interface Config {
   /** Folder of the embedded Redis, its lock and the keys made at first start. It need not exist yet. */
   readonly dataDir: string;
   readonly durability: 'always' | 'everysec';
+  readonly memory: MemoryLimits;
   readonly admin: { readonly keys: readonly string[] };
   /** Gateways that may ask on behalf of callers who are not their own. */
   readonly gateways: { readonly keys: readonly string[] };
@@ -35,6 +36,16 @@ export interface Config {
   readonly lockDurationMs: number;
   readonly shutdownGraceMs: number;
   readonly stalledIntervalMs: number;
+}
+
+/** How much of Redis' memory jobs may fill. */
+export interface MemoryLimits {
+  /** Share of `maxmemory`, where it has one. */
+  readonly highWater: number;
+  /** `Infinity` where nothing is said. */
+  readonly highWaterBytes: number;
+  /** Whether a Redis that evicts will do. */
+  readonly allowEviction: boolean;
 }
 
 /** A job type. */

@@ -48,6 +48,7 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
     file: found.packaged ? null : found.path,
     redis: (fields.redis.kind === 'embedded' ? outside.redis : undefined) ?? fields.redis,
     listen: outside.listen ?? fields.listen,
+    allowEviction: outside.allowEviction,
     dataDir: outside.dataDir ?? join(found.packaged ? options.cwd : folder, '.headgate'),
     shutdownGraceMs: outside.shutdownGraceMs ?? fields.shutdownGrace,
     adminKeys: [...new Set([...fields.admin.keys, ...outside.adminKeys])],

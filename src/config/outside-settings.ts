@@ -14,6 +14,7 @@ export interface CommandLine {
   readonly listen?: string;
   readonly dataDir?: string;
   readonly shutdownGrace?: string;
+  readonly allowEviction?: boolean;
 }
 
 export interface OutsideOptions {
@@ -29,6 +30,7 @@ export interface OutsideSettings {
   readonly dataDir: string | undefined;
   readonly shutdownGraceMs: number | undefined;
   readonly adminKeys: readonly string[];
+  readonly allowEviction: boolean;
 }
 
 /** Reads what stands outside the file. Problems are filed under the option or variable. */
@@ -51,6 +53,7 @@ export function outsideSettings(options: OutsideOptions, env: Environment, probl
     dataDir: sound(dataName, data === undefined ? undefined : folderAt(cwd, data)),
     shutdownGraceMs: sound('--shutdown-grace', grace(overrides.shutdownGrace)),
     adminKeys: adminKey === undefined ? [] : [adminKey],
+    allowEviction: overrides.allowEviction === true,
   };
 }
 

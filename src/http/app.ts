@@ -4,6 +4,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
 import type { Logger } from 'pino';
 import type { TrustProxy } from '../config/trust-proxy.js';
+import type { MemoryState } from '../redis/memory-watch.js';
 import type { Administration } from '../shaping/administration.js';
 import type { JobFeed } from '../shaping/job-feed.js';
 import type { Shaping } from '../shaping/shaping.js';
@@ -47,6 +48,8 @@ export interface AppParts {
   /** Answers within a moment, whatever the state of Redis. */
   readonly ready: () => Promise<ReadyReport>;
   readonly log: Logger;
+  /** Whether the store has room for more jobs; always unless stated. */
+  readonly memory?: () => MemoryState;
   /** A new id, unique everywhere, for a job of this bucket. */
   readonly newJobId: (type: string, tenant: string) => string;
   /** The policies; none unless stated. */
@@ -130,11 +133,20 @@ const KEYED_ROUTES = [
 
 function addRoutes(
   app: FastifyInstance,
-  { shaping, door, keyring, ready, newJobId, policed = NO_POLICIES, admin }: AppParts,
+  {
+    shaping,
+    door,
+    keyring,
+    ready,
+    memory = () => ({ kind: 'fine' }),
+    newJobId,
+    policed = NO_POLICIES,
+    admin,
+  }: AppParts,
   more: Pick<RouteParts, 'random' | 'following' | 'batchBytes' | 'jobBytes'>,
 ): void {
   const keeper = { door, newJobId, checks: compileBodyChecks(door) };
-  const routeParts: RouteParts = { shaping, keeper, policed, keyring, ready, ...more };
+  const routeParts: RouteParts = { shaping, keeper, policed, keyring, ready, memory, ...more };
   health(app.withTypeProvider<TypeBoxTypeProvider>(), routeParts);
   app.register(async (scope) => {
     forwardAuth(scope.withTypeProvider<TypeBoxTypeProvider>(), routeParts);

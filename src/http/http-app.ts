@@ -6,6 +6,7 @@ import type {
   RawRequestDefaultExpression,
   RawServerDefault,
 } from 'fastify';
+import type { MemoryState } from '../redis/memory-watch.js';
 import type { Shaping } from '../shaping/shaping.js';
 import type { Following } from './following.js';
 import type { Keyring } from './keyring.js';
@@ -30,6 +31,8 @@ export interface RouteParts {
   readonly keyring: Keyring;
   readonly following: Following;
   readonly ready: () => Promise<ReadyReport>;
+  /** Whether the store has room for more jobs, as last seen. */
+  readonly memory: () => MemoryState;
   /** 0 to 1, exclusive of 1. */
   readonly random: () => number;
   readonly jobBytes: number;

@@ -48,6 +48,8 @@ export const PROBLEMS = {
   headers_too_large: { status: 431, title: 'The request headers are too many or too large', retryHelps: false },
   internal_error: { status: 500, title: 'Something unforeseen went wrong', retryHelps: true },
   redis_unavailable: { status: 503, title: 'The store does not answer', retryHelps: true },
+  memory_full: { status: 503, title: 'The store has no room for more jobs', retryHelps: true },
+  store_evicts: { status: 503, title: 'The store may throw away jobs', retryHelps: true },
   not_ready: { status: 503, title: 'Not ready to serve', retryHelps: true },
 } as const satisfies Record<string, ProblemKind>;
 

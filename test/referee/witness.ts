@@ -35,12 +35,14 @@ export interface Answered {
 /** How long to wait between two looks at a job that has not ended. */
 const LOOK_AGAIN_MS = 25;
 
+/** A name says which items came together: no two batches of one trace may share it, whoever sent them. */
+let batches = 0;
+
 /** The HTTP client of a test: it uses the API as any caller does, and reports to the referee what was answered and when. */
 export class Witness {
   readonly #referee: Referee;
   readonly #options: WitnessOptions;
   readonly #admitted = new Map<string, string>();
-  #batches = 0;
 
   constructor(referee: Referee, options: WitnessOptions) {
     this.#referee = referee;
@@ -63,10 +65,11 @@ export class Witness {
       ...(job.idempotencyKey === undefined ? {} : { idempotencyKey: job.idempotencyKey }),
     }));
     const { status, body, ...times } = await this.#ask('POST', '/v1/jobs/batch', tenant, { jobs: items });
-    this.#batches += 1;
+    batches += 1;
+    const request = `batch ${batches}`;
     return jobs.map((job, index) => {
       const answered = status === 200 ? itemAnswer(body, index) : { status, body };
-      this.#report({ ...job, tenant }, { ...answered, ...times, request: `batch ${this.#batches}`, index });
+      this.#report({ ...job, tenant }, { ...answered, ...times, request, index });
       return answered;
     });
   }

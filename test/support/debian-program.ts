@@ -10,6 +10,7 @@ const PROGRAMS = {
   nginx: { packages: ['nginx'], program: 'usr/sbin/nginx', version: '-v' },
   caddy: { packages: ['caddy'], program: 'usr/bin/caddy', version: 'version' },
   ab: { packages: ['apache2-utils'], program: 'usr/bin/ab', version: '-V' },
+  strace: { packages: ['strace'], program: 'usr/bin/strace', version: '-V' },
 } as const;
 
 /** In its package the folder before `faketime` is called after the processor. */

@@ -4,6 +4,8 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HeadgateFolder, type Outcome } from '../support/headgate-process.js';
+import { startRedis, type TestRedis } from '../support/redis-server.js';
+import { REFEREE_HANDLER } from './support/refereed-system.js';
 
 /** Keys of its own, so that nothing is made at start. */
 const KEYS = { admin: { keys: ['admin-key-of-this-test'] }, tenants: { acme: { key: 'tenant-key-of-this-test' } } };
@@ -103,6 +105,34 @@ describe('a handler that cannot be used', () => {
     } finally {
       await broken.remove();
     }
+  });
+});
+
+describe('a Redis that evicts', () => {
+  let redis: TestRedis;
+  let evicting: HeadgateFolder;
+  beforeAll(async () => {
+    redis = await startRedis({ args: ['--maxmemory-policy', 'allkeys-lru'] });
+    const handler = REFEREE_HANDLER;
+    evicting = await HeadgateFolder.create({ ...KEYS, redis: redis.socketPath, types: { a: { handler } } });
+  });
+  afterAll(async () => {
+    await evicting?.remove();
+    await redis?.stop();
+  });
+
+  it.each(['serve', 'work'])('is refused by `%s` in one line that says what to do, with code 2', async (verb) => {
+    const outcome = await evicting.run(verb, verb === 'serve' ? ['--listen', '127.0.0.1:0'] : []);
+    expect(outcome).toMatchObject({ code: 2, stdout: '' });
+    expect(told(outcome)).toEqual([
+      expect.stringMatching(/^headgate: This Redis evicts \(maxmemory-policy allkeys-lru\).*--allow-eviction/),
+    ]);
+  });
+
+  it('is used when told to', async () => {
+    const api = await evicting.start('serve', ['--allow-eviction']);
+    expect((await fetch(`${api.url}/readyz`)).status).toBe(200);
+    await api.stop();
   });
 });
 

@@ -12,6 +12,7 @@ import { readBatch } from '../read-batch.js';
 import { rejectionProblem } from '../rejection-problem.js';
 import { replyProblem } from '../reply-problem.js';
 import { NoQuery, PROBLEM_ANSWERS, ProblemBody } from '../request-schemas.js';
+import { areThere, noRoomProblem } from '../room-in-store.js';
 
 const AdmittedItem = Type.Object({
   verdict: Type.Literal('admitted'),
@@ -39,6 +40,8 @@ export function postBatch(app: HttpApp, parts: RouteParts): void {
       if (request.headers['idempotency-key'] !== undefined) return replyProblem(reply, KEY_PER_ITEM);
       const batch = readBatch(parts.keeper, request.body, principalOf(request), request.id);
       if (!batch.ok) return replyProblem(reply, batch.problem);
+      const noRoom = noRoomProblem(parts.memory(), parts.random);
+      if (noRoom && !(await areThere(parts.shaping, batch.value))) return replyProblem(reply, noRoom);
       const { outcomes, rooms } = await admitBatch(parts, batch.value);
       if (outcomes.every(isOutage)) return replyProblem(reply, outageProblem(parts.random, idsInDoubt(outcomes)));
       const [room, ...others] = rooms;

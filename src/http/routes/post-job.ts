@@ -15,6 +15,7 @@ import { rejectionProblem } from '../rejection-problem.js';
 import { type PolicedJob, replaysAmong } from '../replays-among.js';
 import { replyProblem } from '../reply-problem.js';
 import { NoQuery, PROBLEM_ANSWERS } from '../request-schemas.js';
+import { areThere, noRoomProblem } from '../room-in-store.js';
 import { type GrantedWait, grantWait, NO_LONGER_KEPT } from '../wait-grant.js';
 
 /** `POST /v1/jobs`: one job through the whole order at the door, and its end where the caller would rather wait for it. */
@@ -37,6 +38,8 @@ export function postJob(app: HttpApp, parts: RouteParts): void {
         at: [],
       });
       if (!atDoor.ok) return replyProblem(reply, atDoor.problem);
+      const noRoom = noRoomProblem(parts.memory(), parts.random);
+      if (noRoom && !(await areThere(parts.shaping, [atDoor.value]))) return replyProblem(reply, noRoom);
       const wait = grantWait(parts, request, atDoor.value.tenant);
       if (!wait.ok) return replyProblem(reply, wait.problem);
       try {

@@ -1,0 +1,72 @@
+import type { Redis } from 'ioredis';
+import { encodeTenant, queuePrefix, scheduleKeys, shardTag } from '../../src/redis/keys.js';
+import type { Accepted } from './ledger.js';
+import { CAPS, SHAPED, SLACK_MS, TENANTS, TERMS } from './terms.js';
+
+/** What Redis holds at the end, against the ledger. */
+export interface BookCheck {
+  /** Accepted, and in no list of ended jobs. */
+  readonly lost: readonly Accepted[];
+  /** In both lists of ended jobs, or twice in one. */
+  readonly twoEnds: readonly string[];
+  /** Jobs that Redis counts as running, anywhere. */
+  readonly running: number;
+  readonly waiting: number;
+  /** The first window of starts, by the clock of Redis, that held more than a bucket's rate allows; of each bucket. */
+  readonly envelope: readonly string[];
+}
+
+/** Reads the lists themselves, beside everything that Headgate says of them. */
+export async function checkBooks(redis: Redis, accepted: ReadonlyMap<string, Accepted>): Promise<BookCheck> {
+  const ends = new Map<string, number>();
+  const envelope: string[] = [];
+  let running = 0;
+  let waiting = 0;
+  for (const type of Object.keys(CAPS)) {
+    const tag = shardTag(type);
+    for (const tenant of TENANTS) {
+      const queue = `${queuePrefix(tag)}:${encodeTenant(tenant)}`;
+      const ids = [
+        ...(await redis.zrange(`${queue}:completed`, 0, -1)),
+        ...(await redis.zrange(`${queue}:failed`, 0, -1)),
+      ];
+      for (const id of ids) ends.set(id, (ends.get(id) ?? 0) + 1);
+      running += await redis.llen(`${queue}:active`);
+      waiting += (await redis.zcard(`${queue}:prioritized`)) + (await redis.zcard(`${queue}:delayed`));
+      if (type === SHAPED) {
+        const starts = await Promise.all(
+          ids.map(async (id) => Number(await redis.hget(`${queue}:${id}`, 'processedOn'))),
+        );
+        const tooMuch = firstBreach(starts.filter((at) => at > 0));
+        if (tooMuch !== undefined) envelope.push(`${type}/${tenant}: ${tooMuch}`);
+      }
+    }
+    running += await redis.hlen(scheduleKeys(tag).running);
+    const state = await redis.hgetBuffer(`${tag}:type`, 's');
+    // lua/lib/type.lua: the fourth of its doubles is what the type counts as running.
+    if (state !== null) running += state.readDoubleLE(24);
+  }
+  return {
+    lost: [...accepted.values()].filter(({ id }) => !ends.has(id)),
+    twoEnds: [...ends].flatMap(([id, count]) => (count > 1 ? [id] : [])),
+    running,
+    waiting,
+    envelope,
+  };
+}
+
+/** Starts in milliseconds by one clock; a job's last one alone is known, so a breach is certain. Every job costs 1. */
+export function firstBreach(startsMs: readonly number[]): string | undefined {
+  const { ratePerSecond, burst } = TERMS;
+  const starts = startsMs.toSorted((a, b) => a - b);
+  for (const [from, first] of starts.entries()) {
+    for (let to = from + 1; to < starts.length; to += 1) {
+      // Instants are whole milliseconds.
+      const windowMs = (starts[to] ?? 0) - first + 1;
+      const allowed = burst + (ratePerSecond * (windowMs + SLACK_MS)) / 1000;
+      if (to - from + 1 > allowed)
+        return `${to - from + 1} starts within ${windowMs} ms, where ${allowed.toFixed(2)} may`;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,40 @@
+/** What was answered, kept outside of everything that is killed. Instants are by the referee's clock. */
+export interface Accepted {
+  readonly id: string;
+  readonly type: string;
+  readonly tenant: string;
+  readonly acceptedAt: number;
+}
+
+/** The book of one run: every job that a 202 named, and what must never happen at the door. */
+export class Ledger {
+  readonly accepted = new Map<string, Accepted>();
+  readonly statuses = new Map<number, number>();
+  /** One sentence for each thing that must not be. */
+  readonly faults: string[] = [];
+  longestAnswerMs = 0;
+  readonly #jobOfKey = new Map<string, string>();
+
+  /** `job` when the answer named one; `key` when it was sent under an Idempotency-Key. */
+  answered(answer: {
+    readonly status: number;
+    readonly tookMs: number;
+    readonly job?: Accepted | undefined;
+    readonly key?: string | undefined;
+  }): void {
+    const { status, tookMs, job, key } = answer;
+    this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
+    this.longestAnswerMs = Math.max(this.longestAnswerMs, tookMs);
+    if (![0, 202, 409, 429, 503].includes(status)) this.faults.push(`a request was answered ${status}`);
+    if (status !== 202) return;
+    if (job === undefined) {
+      this.faults.push('a 202 named no job');
+      return;
+    }
+    if (!this.accepted.has(job.id)) this.accepted.set(job.id, job);
+    if (key === undefined) return;
+    const before = this.#jobOfKey.get(key) ?? job.id;
+    if (before !== job.id) this.faults.push(`one idempotency key came to two jobs: ${before} and ${job.id}`);
+    this.#jobOfKey.set(key, before);
+  }
+}

@@ -1,0 +1,132 @@
+import { grouped } from '../referee/grouped.js';
+import type { Verdict } from '../referee/verdict.js';
+import type { Blow } from './blow.js';
+import type { BookCheck } from './book-check.js';
+import type { Ledger } from './ledger.js';
+import type { ChaosOrder } from './run-chaos.js';
+import type { Samples } from './sampler.js';
+import type { SecondRuns } from './second-runs.js';
+
+/** What one run came to, as the JSON says it. */
+export interface ChaosSummary {
+  readonly seed: number;
+  readonly seconds: number;
+  readonly durability: string;
+  readonly cut: boolean;
+  readonly passed: boolean;
+  /** All zero in a run that passed. */
+  readonly zeros: Readonly<Record<string, number>>;
+  /** What a cut under `everysec` took of what was accepted within 2 s before it. */
+  readonly lostWithinTheLastSeconds: number;
+  readonly accepted: number;
+  readonly answers: Readonly<Record<string, number>>;
+  readonly longestAnswerMs: number;
+  readonly samples: number;
+  readonly starts: number;
+  readonly blows: Readonly<Record<string, { readonly count: number; readonly p50Ms: number; readonly maxMs: number }>>;
+  readonly ranAgain: { readonly jobs: number; readonly byFault: Readonly<Record<string, number>> };
+  readonly ranAgainPerWorkerKill: number;
+  readonly takenUpAgainMs: { readonly p50: number; readonly max: number };
+  /** Bytes that each cut took. */
+  readonly cutBytes: readonly number[];
+  /** Sentences for people. */
+  readonly faults: readonly string[];
+}
+
+export interface SummaryParts {
+  readonly order: ChaosOrder;
+  readonly blows: readonly Blow[];
+  readonly ledger: Ledger;
+  readonly books: BookCheck;
+  readonly samples: Samples;
+  readonly verdict: Verdict;
+  readonly again: SecondRuns;
+  readonly cuts: readonly number[];
+}
+
+/** What `everysec` may lose: a sync that is late by up to a second, too. */
+const LAST_SECONDS_MS = 2000;
+
+export function summaryOf(parts: SummaryParts): ChaosSummary {
+  const { order, blows, ledger, books, samples, verdict, again, cuts } = parts;
+  const rollsBack = order.cut && order.durability === 'everysec';
+  const kills = blows.filter(({ fault }) => fault === 'Redis killed');
+  const mayBeLost = (acceptedAt: number) =>
+    rollsBack && kills.some(({ from, to }) => acceptedAt > from - LAST_SECONDS_MS && acceptedAt < to);
+  const late = books.lost.filter(({ acceptedAt }) => mayBeLost(acceptedAt));
+  // After a rollback what had ended may run again: the referee's word is not asked.
+  const violations = rollsBack ? [] : verdict.violations;
+  const zeros = {
+    lost: books.lost.length - late.length,
+    twoEnds: books.twoEnds.length,
+    overCapSamples: samples.overCap,
+    overDepthSamples: samples.overDepth,
+    envelope: rollsBack ? 0 : books.envelope.length,
+    runningAtTheEnd: books.running,
+    waitingAtTheEnd: books.waiting,
+    violations: violations.length,
+    faultsAtTheDoor: ledger.faults.length,
+  };
+  const faults = [
+    ...ledger.faults,
+    ...books.envelope,
+    ...violations.map(({ guarantee, bucket, sentence }) => `${guarantee} ${bucket}: ${sentence}`),
+    ...books.lost.slice(0, 10).map(({ id }) => `lost: ${id}`),
+  ];
+  const workerKills = blows.filter(({ fault }) => fault === 'worker killed').length;
+  return {
+    ...{ seed: order.seed, seconds: order.seconds, durability: order.durability, cut: order.cut },
+    passed: Object.values(zeros).every((count) => count === 0) && ledger.accepted.size > 0,
+    zeros,
+    lostWithinTheLastSeconds: late.length,
+    accepted: ledger.accepted.size,
+    answers: Object.fromEntries([...ledger.statuses].map(([status, count]) => [String(status), count])),
+    longestAnswerMs: Math.round(ledger.longestAnswerMs),
+    samples: samples.taken,
+    starts: verdict.seen.starts,
+    blows: recoveries(blows),
+    ranAgain: { jobs: again.jobs, byFault: again.byFault },
+    ranAgainPerWorkerKill: workerKills === 0 ? 0 : (again.byFault['worker killed'] ?? 0) / workerKills,
+    takenUpAgainMs: { p50: middle(again.takenUpMs), max: Math.round(Math.max(0, ...again.takenUpMs)) },
+    cutBytes: cuts,
+    faults,
+  };
+}
+
+function recoveries(blows: readonly Blow[]): ChaosSummary['blows'] {
+  const byFault = grouped(blows, ({ fault }) => fault);
+  return Object.fromEntries(
+    [...byFault].map(([fault, all]) => {
+      const times = all.map(({ recoveryMs }) => recoveryMs);
+      return [fault, { count: all.length, p50Ms: middle(times), maxMs: Math.round(Math.max(...times)) }];
+    }),
+  );
+}
+
+function middle(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return Math.round(sorted[Math.floor(sorted.length / 2)] ?? 0);
+}
+
+/** The summary in lines for a terminal. */
+export function linesOf(summary: ChaosSummary): string[] {
+  const { zeros, blows, ranAgain, cutBytes } = summary;
+  return [
+    '',
+    `seed ${summary.seed}, ${summary.seconds} s, durability ${summary.durability}${summary.cut ? ', cut back to what was synced' : ''}`,
+    `${summary.accepted} jobs accepted, ${summary.starts} starts, ${summary.samples} samples; answers ${JSON.stringify(summary.answers)}; the longest took ${summary.longestAnswerMs} ms`,
+    ...Object.entries(zeros).map(([what, count]) => `${count === 0 ? '  ok ' : ' BAD '} ${what}: ${count}`),
+    ...(summary.lostWithinTheLastSeconds > 0
+      ? [`      lost of what was accepted within the last 2 s before a cut: ${summary.lostWithinTheLastSeconds}`]
+      : []),
+    ...summary.faults.slice(0, 40).map((sentence) => `      ${sentence}`),
+    'recovery                        blows    p50 ms    max ms',
+    ...Object.entries(blows).map(
+      ([fault, { count, p50Ms, maxMs }]) =>
+        `  ${fault.padEnd(28)} ${String(count).padStart(6)} ${String(p50Ms).padStart(9)} ${String(maxMs).padStart(9)}`,
+    ),
+    `${ranAgain.jobs} jobs ran again unasked: ${JSON.stringify(ranAgain.byFault)}; ${summary.ranAgainPerWorkerKill.toFixed(2)} for each worker killed, taken up after ${summary.takenUpAgainMs.p50} ms (p50), ${summary.takenUpAgainMs.max} ms (max)`,
+    ...(cutBytes.length > 0 ? [`bytes cut: ${cutBytes.join(', ')}`] : []),
+    summary.passed ? 'PASSED' : 'FAILED',
+  ];
+}
