@@ -57,7 +57,14 @@ export function openConnection(target: RedisTarget, options: ConnectionOptions):
 
 /** Resolves when the connection is usable; at once when it is already. Rejects when `signal` is aborted first. */
 export async function untilReady(redis: Redis, signal?: AbortSignal): Promise<void> {
-  if (redis.status !== 'ready') await once(redis, 'ready', signal ? { signal } : {});
+  while (redis.status !== 'ready') {
+    try {
+      await once(redis, 'ready', signal ? { signal } : {});
+    } catch (error) {
+      // An attempt that failed is followed by others.
+      if (signal?.aborted) throw error;
+    }
+  }
 }
 
 /** Resolves once the connection is usable, its first attempt has failed, or `withinMs` has passed, whichever comes first. */

@@ -69,7 +69,7 @@ test('a Redis that is there and does not answer is given up after the deadline',
 
 test('a job whose answer was lost can be asked for by the id in the refusal', async () => {
   const server = await started();
-  const { app } = await appOn(server, 100);
+  const { app } = await appOn(server, 1000);
   await expect.poll(async () => (await app.inject(post(JOB))).statusCode).toBe(202);
   // Redis knows the script by now, so the command that arrives is carried out once the server runs again.
   process.kill(server.pid, 'SIGSTOP');

@@ -67,6 +67,15 @@ describe('a connection', () => {
     expect(told).toEqual(['down', 'up']);
   });
 
+  test('is waited for through attempts that fail', async () => {
+    const redis = open(socket());
+    const ready = untilReady(redis);
+    await new Promise((resolve) => redis.once('error', resolve));
+    await start();
+    await ready;
+    expect(await redis.ping()).toBe('PONG');
+  });
+
   test('refuses a command at once while Redis is away, as unavailable', async () => {
     const redis = open(socket());
     await expect(orUnavailable(() => redis.ping())).rejects.toBeInstanceOf(RedisUnavailable);
