@@ -53,7 +53,7 @@ describe('a watch over a real Redis', () => {
   });
 
   test('keeps what it saw last while nobody answers', async () => {
-    const redis = server.client({ commandTimeout: 50, retryStrategy: () => null });
+    const redis = server.client({ commandTimeout: 1000, retryStrategy: () => null });
     redis.on('error', () => undefined);
     await redis.config('SET', 'maxmemory-policy', 'noeviction', 'maxmemory', '1000');
     const watch = new MemoryWatch(redis, MARKS);
