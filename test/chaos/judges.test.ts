@@ -9,18 +9,24 @@ import { secondRuns } from './second-runs.js';
 import { syncedBytes } from './synced-bytes.js';
 
 describe('bytes that were synced, by strace', () => {
+  const wrote = (bytes: number) => `7 write(8, ""..., ${bytes}) = ${bytes}`;
   test.each([
-    ['nothing happened', '', 10],
-    ['written and synced', '7 write(8, ""..., 5) = 5\n7 fdatasync(8) = 0 (DELAYED)', 15],
-    ['written after the sync', '7 write(8, ""..., 5) = 5\n7 fdatasync(8) = 0\n7 write(8, ""..., 3) = 3', 15],
-    ['killed in the sync', '7 write(8, ""..., 5) = 5\n7 fdatasync(8 <unfinished ...>\n7 +++ killed by SIGKILL +++', 10],
+    ['nothing happened', [], 100],
+    ['written and synced', [wrote(5), '7 fdatasync(8) = 0 (DELAYED)'], 100],
+    ['written after the sync', [wrote(5), '7 fdatasync(8) = 0', wrote(3)], 97],
+    ['killed in the sync', [wrote(5), '7 fdatasync(8 <unfinished ...>', '7 +++ killed by SIGKILL +++'], 95],
     [
       'written while another thread synced',
-      '7 write(8, ""..., 5) = 5\n9 fdatasync(8 <unfinished ...>\n7 write(8, ""..., 3) = 3\n9 <... fdatasync resumed>) = 0',
-      15,
+      [wrote(5), '9 fdatasync(8 <unfinished ...>', wrote(3), '9 <... fdatasync resumed>) = 0'],
+      97,
     ],
-    ['a write that failed', '7 write(8, ""..., 5) = -1 ENOSPC\n7 fdatasync(8) = 0', 10],
-  ])('%s', (_, log, bytes) => expect(syncedBytes(log, 10)).toBe(bytes));
+    [
+      'two syncs of which one covers the other',
+      [wrote(5), '9 fsync(8 <unfinished ...>', wrote(3), '7 fdatasync(8) = 0', '9 <... fsync resumed>) = 0', wrote(2)],
+      98,
+    ],
+    ['a sync that failed', [wrote(5), '7 fdatasync(8) = -1 EIO'], 95],
+  ])('%s', (_, log, bytes) => expect(syncedBytes(log.join('\n'), 100)).toBe(bytes));
 });
 
 describe('starts against the rate of a bucket: 5/s, burst 3, slack 100 ms', () => {

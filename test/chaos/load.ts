@@ -79,7 +79,7 @@ export class Load {
       tenant: random.next() < 0.35 ? TENANTS[0] : random.pick(TENANTS),
       cost: 1,
       priority: random.pick([4, 4, 4, 0, 9]),
-      data: { workMs: random.pick([10, 30, 60, 120, 400]), ...extra },
+      data: { workMs: random.pick([10, 30, 120, 400, 1500]), ...extra },
     };
   }
 

@@ -18,8 +18,11 @@ export interface ChaosOrder extends ChaosOptions {
 
 const RECOVERY_LIMIT_MS = 90_000;
 const FOLLOW_LIMIT_MS = 180_000;
-/** What a blow did to locks shows only later: so long afterwards lateness is excused. */
-const AFTERMATH_MS = 6000;
+/**
+ * What a blow did to locks, and to a connection that is dead without a word, shows only later: so long afterwards lateness
+ * is excused.
+ */
+const AFTERMATH_MS = 12_000;
 
 /** One run: everything whole, load on it, one blow after the other, and then the books. `say` is told of each step. */
 export async function runChaos(order: ChaosOrder, say: (line: string) => void): Promise<ChaosSummary> {

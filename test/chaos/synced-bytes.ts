@@ -16,11 +16,10 @@ export interface SyncWatch {
   cut(): Promise<number>;
 }
 
-/** @param dir Of the server's files. Nothing may be written to it until this resolves. */
+/** @param dir Of the server's files. Clients may write once this has resolved. */
 export async function watchSyncs(dir: string, pid: number): Promise<SyncWatch> {
   const file = join(dir, 'appendonlydir', 'appendonly.aof.1.incr.aof');
   const log = join(dir, `strace.${pid}`);
-  const sizeBefore = (await stat(file)).size;
   const strace = spawn(
     await debianProgram('strace'),
     [
@@ -33,29 +32,37 @@ export async function watchSyncs(dir: string, pid: number): Promise<SyncWatch> {
   return {
     async cut() {
       if (strace.exitCode === null) await once(strace, 'exit');
-      const synced = syncedBytes(await readFile(log, 'utf8'), sizeBefore);
       const { size } = await stat(file);
-      await truncate(file, Math.min(size, synced));
-      return Math.max(0, size - synced);
+      const synced = syncedBytes(await readFile(log, 'utf8'), size);
+      await truncate(file, synced);
+      return size - synced;
     },
   };
 }
 
-/** How long the file was when its last sync that came to its end began. */
-export function syncedBytes(log: string, sizeBefore: number): number {
-  let written = sizeBefore;
-  let synced = sizeBefore;
+/**
+ * How much of a file of `size` bytes was synced: all but what was written since its last sync that came to its end began.
+ * Counted from the end, since a server writes by itself before anybody watches: keys that expired while it was dead.
+ */
+export function syncedBytes(log: string, size: number): number {
+  let unsynced = 0;
+  /** What was written and not yet synced when a thread's sync began. */
   const begun = new Map<string, number>();
   for (const line of log.split('\n')) {
     const [, pid = '', call = ''] = /^(\d+) +(.*)$/.exec(line) ?? [];
     const wrote = /^(?:write\(|<\.\.\. write resumed>).*= (\d+)(?: \(DELAYED\))?$/.exec(call)?.[1];
-    if (wrote !== undefined) written += Number(wrote);
-    const isSync = /^(?:fdatasync|fsync)\(/.test(call);
-    if (isSync) begun.set(pid, written);
+    if (wrote !== undefined) {
+      unsynced += Number(wrote);
+      continue;
+    }
+    if (/^(?:fdatasync|fsync)\(/.test(call)) begun.set(pid, unsynced);
     const isDone = /^(?:(?:fdatasync|fsync)\(|<\.\.\. (?:fdatasync|fsync) resumed>).*= 0(?: \(DELAYED\))?$/.test(call);
-    if (isDone) synced = Math.max(synced, begun.get(pid) ?? 0);
+    if (!isDone) continue;
+    const covered = begun.get(pid) ?? 0;
+    unsynced -= covered;
+    for (const [other, bytes] of begun) begun.set(other, Math.max(0, bytes - covered));
   }
-  return synced;
+  return size - unsynced;
 }
 
 async function attached(strace: ChildProcess): Promise<void> {

@@ -10,7 +10,7 @@ const LONG_RUN = 10;
  * G1, the long run: under constant backlog, while a slot is free when the bucket is due, the rate falls short by at most 1 %.
  *
  * A chain of starts is one in which each job waited already when the bucket fell due and no start was held back by anything
- * but the rate. Beside it runs the ideal bucket that starts each job at the very instant it is due; the real one may lag
+ * but the rate, nor by what was broken on purpose. Beside it runs the ideal bucket that starts each job at the very instant it is due; the real one may lag
  * behind it by 1 % of the time passed, and by one slack and one late start.
  */
 export const judgeLongRun: Judge = (file) => {
@@ -42,9 +42,12 @@ function lags(
     if (length >= LONG_RUN) found.push({ violation: worst });
     worst = undefined;
   };
+  let before = -Infinity;
   for (const { run, limits, joinHi, held, afresh, after } of starts) {
     const dueAt = ideal === undefined ? -Infinity : Math.max(ideal.due(limits), idealAt);
-    if (ideal === undefined || afresh || held || joinHi > dueAt) {
+    const broken = file.outages.some(({ from, to }) => from <= run.startAt && to >= before);
+    before = run.startAt;
+    if (ideal === undefined || afresh || held || broken || joinHi > dueAt) {
       close();
       ideal = after.copy();
       beganAt = run.startAt;
