@@ -121,6 +121,24 @@ describe('a pool', () => {
     expect(calls).toBeLessThan(10 * rounds);
   });
 
+  test('goes by what a job says of its retries', async () => {
+    const { ended } = await served(() => Promise.reject(new Error('no good')));
+    const backoff = { type: 'fixed', delayMs: 1 } as const;
+    const [id = ''] = await type.fill('a', 1, { retries: { attempts: 2, backoff } });
+    await expect.poll(() => stateOf(id), PATIENCE).toBe('failed');
+    expect(ended.map(({ outcome }) => outcome.kind)).toEqual(['retry', 'failed']);
+  });
+
+  test('runs a job with all its attempts again when it is retried by hand', async () => {
+    const { ended } = await served(() => Promise.reject(new Error('no good')), { plan: { attempts: 2 } });
+    const [id = ''] = await type.fill('a', 1);
+    await expect.poll(() => stateOf(id), PATIENCE).toBe('failed');
+    expect(await type.shaping.retry('a', id)).toEqual({ verdict: 'retried' });
+    await expect.poll(() => ended.length, PATIENCE).toBe(4);
+    expect(ended.map(({ job }) => job.attempt)).toEqual([1, 2, 1, 2]);
+    expect(await running()).toBe(0);
+  });
+
   test('cancels a run when its job is cancelled', async () => {
     const { pool, ended } = await served(untilAborted);
     const [id = ''] = await type.fill('a', 1);
