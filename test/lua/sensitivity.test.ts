@@ -88,7 +88,12 @@ describe('the differential test notices', () => {
     ['no rate gate for what waits with the paid', [['if b.paid < waiting then', 'if false then']]],
     [
       'a paid job that counts as unpaid when it falls due',
-      [['tonumber(job[2]) or 1, job[3])', 'tonumber(job[2]) or 1)']],
+      [
+        [
+          "join_waiting(b, id, fields, fields[4], 'delayed')",
+          "join_waiting(b, id, { fields[1], fields[2] }, false, 'delayed')",
+        ],
+      ],
     ],
     ["a promise that forgets what the paid take of the type's rate", [['cost + b.paid_cost or cost', 'cost or cost']]],
     ['a corrected cost that is not charged', [['  correct_start(b, units, marks, paid)\n  call', '  call']]],
