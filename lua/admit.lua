@@ -9,8 +9,9 @@
     keep_age     ms that results live
     keep_count   how many of them
     closed       "1": an earlier call for the same request closed the door
-    jobs...      11 values each: id, name, priority (BullMQ's, 1 … 10), delay (ms), cost, data (JSON), options (msgpack),
-                 idempotency key (hash) or "", digest of the request, start-by (ms since 1970) or "", request id or ""
+    jobs...      12 values each: id, name, priority (BullMQ's, 1 … 10), delay (ms), cost, data (JSON), options (msgpack),
+                 idempotency key (hash) or "", digest of the request, start-by (ms since 1970) or "", request id or "",
+                 instant (ms since 1970) at which it joins the queue, in place of the delay, or ""
   Returns { unix ms, depth, free places, { verdict … } }, a verdict being
     { 'admitted', id, state, position (0: delayed), wait µs, basis }
     { 'replayed', id }
@@ -26,7 +27,7 @@
 --- @bull addPrioritizedJob
 --- @bull addDelayedJob
 
-local WIDTH, FIRST = 11, 7
+local WIDTH, FIRST = 12, 7
 
 -- Of the call under way: the bucket, what waits and is held (delayed jobs included) as jobs are added, and the refusal
 -- that closed the door.
@@ -136,14 +137,26 @@ local function store(job)
   held = held + 1
 end
 
+-- The job named an instant, by the server's own clock: from here on that is a delay like any other.
+local function delay_until(job, run_at)
+  job.delay = math.max(0, math.ceil((us_of_unix_ms(run_at) + ty.offset - delay_from) / 1000))
+  if job.delay == 0 then return end
+  local opts = cmsgpack.unpack(job.opts)
+  opts.delay = job.delay
+  job.opts = cmsgpack.pack(opts)
+end
+
 local function read_job(ARGV, at)
   local start_by = tonumber(ARGV[at + 9])
-  return {
+  local job = {
     id = ARGV[at], name = ARGV[at + 1], priority = tonumber(ARGV[at + 2]), delay = tonumber(ARGV[at + 3]),
     cost = tonumber(ARGV[at + 4]), data = ARGV[at + 5], opts = ARGV[at + 6], idem = ARGV[at + 7],
     digest = ARGV[at + 8], start_by = start_by and us_of_unix_ms(start_by) + ty.offset, start_by_text = ARGV[at + 9], request = ARGV[at + 10],
     bytes = #ARGV[at + 5],
   }
+  local run_at = tonumber(ARGV[at + 11])
+  if run_at then delay_until(job, run_at) end
+  return job
 end
 
 local function verdict_on(job)

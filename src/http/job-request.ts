@@ -28,6 +28,11 @@ const JOB_FIELDS = {
       description: `an integer of milliseconds from 0 to ${LONGEST_DELAY_MS} (ten years)`,
     }),
   ),
+  runAt: Type.Optional(
+    Type.String({
+      description: 'an instant in RFC 3339 within ten years, in place of `delayMs`; one that has passed is now',
+    }),
+  ),
   startBy: Type.Optional(
     Type.String({ description: 'an instant in RFC 3339: the job expires at it unless it has started' }),
   ),

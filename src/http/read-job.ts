@@ -9,6 +9,7 @@ import { ownMember } from './json-pointer.js';
 import type { Principal } from './keyring.js';
 import { namedTenant } from './named-tenant.js';
 import { accepted, type Checked, refused } from './problems.js';
+import { readRunAt } from './read-run-at.js';
 import { readRetryTerms } from './retry-terms.js';
 import { usableType } from './usable-type.js';
 
@@ -39,7 +40,7 @@ export interface JobAtDoor {
 }
 
 /**
- * The part of the door's order that needs no Redis: tenant → type → size → schema → idempotency → cost → startBy → retries.
+ * The part of the door's order that needs no Redis: tenant → type → size → schema → idempotency → cost → runAt → startBy → retries.
  * The first refusal wins.
  */
 export function readJob(keeper: DoorKeeper, raw: unknown, source: JobSource): Checked<JobAtDoor> {
@@ -66,6 +67,8 @@ export function readJob(keeper: DoorKeeper, raw: unknown, source: JobSource): Ch
   if (!idempotency.ok) return idempotency;
   const cost = jobCost(type.value.rules, body.value, at);
   if (!cost.ok) return cost;
+  const runAt = readRunAt(body.value, at);
+  if (!runAt.ok) return runAt;
   const startBy = readStartBy(body.value.startBy, at);
   if (!startBy.ok) return startBy;
   const retries = readRetryTerms(type.value.rules, body.value, at);
@@ -78,6 +81,7 @@ export function readJob(keeper: DoorKeeper, raw: unknown, source: JobSource): Ch
     delayMs: withoutSign(body.value.delayMs ?? 0),
     cost: cost.value,
     requestId: source.requestId,
+    ...(runAt.value === undefined ? {} : { runAtMs: runAt.value }),
     ...(startBy.value === undefined ? {} : { startByMs: startBy.value }),
     ...(idempotency.value === undefined ? {} : { idempotencyKey: idempotency.value }),
     ...(retries.value === undefined ? {} : { retries: retries.value }),

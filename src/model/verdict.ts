@@ -49,6 +49,8 @@ export interface NewJob {
   readonly priority: number;
   /** Milliseconds from now until it joins the queue; 0 to join at once. */
   readonly delayMs: number;
+  /** Wall-clock instant, milliseconds since 1970, at which it joins the queue, in place of a delay; at once when it has passed. */
+  readonly runAtMs?: number;
   /** Wall-clock instant, milliseconds since 1970, at which an unstarted job expires. */
   readonly startByMs?: number;
   /** Units that it takes from the bucket. */

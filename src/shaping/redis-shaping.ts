@@ -144,7 +144,7 @@ export class RedisShaping implements Shaping {
   }
 }
 
-/** The 11 values of one job in `admit`'s ARGV. */
+/** The 12 values of one job in `admit`'s ARGV. */
 function jobArguments(type: string, job: NewJob, attempts: number): Argument[] {
   const priority = job.priority + 1; // BullMQ serves jobs without a priority before all others: 0 … 9 become 1 … 10.
   return [
@@ -159,11 +159,13 @@ function jobArguments(type: string, job: NewJob, attempts: number): Argument[] {
     digest(
       JSON.stringify([
         ...[job.data, job.priority, job.delayMs, job.startByMs ?? null, job.cost],
+        ...(job.runAtMs === undefined ? [] : [{ runAtMs: job.runAtMs }]),
         ...(job.retries ? [job.retries] : []),
       ]),
     ),
     job.startByMs ?? '',
     job.requestId ?? '',
+    job.runAtMs ?? '',
   ];
 }
 

@@ -243,3 +243,29 @@ test('types and limits are read from what is there', async () => {
     ['llm', 0],
   ]);
 });
+
+describe('runAt', () => {
+  test('is when a job joins its queue, and a repetition under the same idempotency key is the same job', async () => {
+    const runAt = new Date(Date.now() + 3_600_000).toISOString();
+    const key = { 'idempotency-key': 'k' };
+    const first = await answer(post({ ...chat(), runAt }, key));
+    expect(first.body).toMatchObject({ state: 'delayed', position: null, releaseAt: runAt, basis: 'delay' });
+    const again = await answer(post({ ...chat(), runAt }, key));
+    expect(again.body).toMatchObject({ id: first.body.id, releaseAt: runAt });
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    const other = await answer(post({ ...chat(), runAt: '2030-01-01T00:00:00Z' }, key));
+    expect([other.status, other.body.code]).toEqual([422, 'idempotency_mismatch']);
+  });
+
+  test('that has passed is now, also in a batch', async () => {
+    const jobs = [{ ...chat(), runAt: '2020-01-01T00:00:00Z' }];
+    const { body } = await answer({ ...post({ jobs }), url: '/v1/jobs/batch' });
+    expect(body.jobs).toMatchObject([{ verdict: 'admitted', state: 'waiting', position: 1 }]);
+  });
+
+  test('beside delayMs is refused, with the place of the item', async () => {
+    const jobs = [chat(), { ...chat(), delayMs: 5, runAt: '2030-01-01T00:00:00Z' }];
+    const { status, body } = await answer({ ...post({ jobs }), url: '/v1/jobs/batch' });
+    expect([status, body.code, body.field]).toEqual([400, 'invalid_field', 'jobs[1].runAt']);
+  });
+});

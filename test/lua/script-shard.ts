@@ -22,6 +22,8 @@ export interface JobSpec {
   /** Stands for the digest of the request. */
   readonly digest?: string;
   readonly requestId?: string;
+  /** Wall-clock milliseconds since 1970. */
+  readonly runAtMs?: number;
 }
 
 /** The type as a whole; everything unlimited by default. */
@@ -223,7 +225,8 @@ export class ScriptShard {
     const { id, delayMs = 0, cost = 1, data = '{}', idempotencyKey = '', digest = 'digest', requestId = '' } = job;
     const priority = (job.priority ?? 4) + 1;
     const options = packOptions({ priority, delayMs, attempts: this.attempts });
-    return [id, 'type', priority, delayMs, cost, data, options, idempotencyKey, digest, job.startByMs ?? '', requestId];
+    const instants = [job.startByMs ?? '', requestId, job.runAtMs ?? ''];
+    return [id, 'type', priority, delayMs, cost, data, options, idempotencyKey, digest, ...instants];
   }
 
   #changed<Reply>(script: Script<Reply>): Script<Reply> {

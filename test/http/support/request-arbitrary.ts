@@ -31,6 +31,7 @@ const job = fc
       data: mostly(fc.constantFrom({}, { pages: 3 })),
       priority: mostly(fc.integer({ min: 0, max: 9 })),
       delayMs: mostly(fc.constantFrom(0, 1000, 315_576_000_000)),
+      runAt: mostly(fc.constantFrom('2020-01-01T00:00:00Z', '2030-01-01T00:00:00+01:00')),
       startBy: mostly(fc.constantFrom('2099-12-31T23:59:59.999+14:00', '2150-01-01T00:00:00Z')),
       cost: mostly(fc.integer({ min: 1, max: 100 })),
       tenant: mostly(fc.constantFrom('acme', 'acme', 'small')),
