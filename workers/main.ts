@@ -14,6 +14,8 @@ import { LiveSettings } from '../src/shaping/live-settings.js';
 import { OverrideFollower } from '../src/shaping/override-follower.js';
 import { OverrideStore } from '../src/shaping/override-store.js';
 import { createLogger } from '../src/telemetry/logger.js';
+import { workerReport } from './health.js';
+import { startHealthServer } from './health-server.js';
 import { loadTypes } from './load-types.js';
 import { logRuns } from './log-runs.js';
 import { makeRunner } from './make-runner.js';
@@ -77,9 +79,14 @@ async function main(): Promise<void> {
     },
   });
   logRuns(pool, log);
+  const health =
+    args.healthListen && (await startHealthServer(args.healthListen, () => workerReport(commands, runners)));
   await pool.start();
   const slots = Object.fromEntries(types.map(({ config: { name }, slots }) => [name, slots]));
-  log.info({ slots }, types.length > 0 ? 'worker is ready' : 'worker has no type to serve');
+  log.info(
+    { slots, ...(health && { healthPort: health.port }) },
+    types.length > 0 ? 'worker is ready' : 'worker has no type to serve',
+  );
   process.send?.({ ready: true });
 
   await untilAskedToLeave(log.warn.bind(log));
@@ -87,6 +94,7 @@ async function main(): Promise<void> {
   await pool.stop(config.shutdownGraceMs);
   await overrides.stop();
   await Promise.race([Promise.all(runners.map((runner) => runner.close())), delay(CLOSE_WITHIN_MS)]);
+  await health?.close();
   closeConnection(commands);
   closeConnection(messages);
   await redis.release();

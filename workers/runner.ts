@@ -57,6 +57,7 @@ export class Runner extends EventEmitter<RunnerEvents> {
   #fetchAgain = false;
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Infinity;
+  #heardAt = performance.now();
 
   constructor(source: WorkSource, slots: number, plan: RunPlan, logFor: (job: RunJob) => HandlerLog) {
     super();
@@ -74,6 +75,11 @@ export class Runner extends EventEmitter<RunnerEvents> {
   /** Tokens under which the jobs here were dispatched. */
   get tokens(): string[] {
     return [...this.#running.keys()];
+  }
+
+  /** For how long, in milliseconds, Redis has said nothing of jobs though a slot is free; 0 while none is. */
+  get silentMs(): number {
+    return this.#stopping || this.#running.size >= this.#slots ? 0 : performance.now() - this.#heardAt;
   }
 
   /** Something may be ready: look now, or as soon as the look under way is over. */
@@ -135,6 +141,7 @@ export class Runner extends EventEmitter<RunnerEvents> {
     while (!this.#stopping && this.#running.size < this.#slots) {
       const token = this.source.newToken();
       const found = await throughPassingErrors(() => this.source.dispatch(token), this.#leave.signal);
+      this.#heardAt = performance.now();
       if (found.kind === 'nothing') return this.#waitFor(found.waitUs);
       void this.#work(token, found);
     }
@@ -166,6 +173,7 @@ export class Runner extends EventEmitter<RunnerEvents> {
       const runMs = performance.now() - startedAt;
       token = this.source.newToken();
       const settled = await this.#settle(held, outcome, token);
+      if (settled.verdict === 'settled') this.#heardAt = performance.now();
       this.#running.delete(held.token);
       this.emit('ended', { job: run.job, outcome, verdict: settled.verdict, waitMs: waitOf(job), runMs });
       job = settled.next.kind === 'job' ? settled.next : undefined;

@@ -1,4 +1,5 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { type ListenAddress, listenAddress } from '../config/listen-address.js';
 import type { WorkerOrder } from '../config/worker-order.js';
 import type { RunOptions } from './run-api.js';
 
@@ -19,6 +20,7 @@ interface WorkFlags extends CommonFlags {
   readonly concurrency?: Readonly<Record<string, number>>;
   readonly shutdownGrace?: string;
   readonly download: boolean;
+  readonly healthListen?: ListenAddress;
   readonly allowEviction?: true;
 }
 
@@ -73,8 +75,11 @@ function describeProgram(version: string, setCode: (code: number) => void): Comm
     .addOption(shutdownGrace())
     .addOption(noDownload())
     .addOption(allowEviction())
+    .addOption(healthListen())
     .action(async (flags: WorkFlags) => {
-      setCode(await work({ load: loadOf(flags), allowDownload: flags.download, ...workersOf(flags) }));
+      setCode(
+        await work({ load: loadOf(flags), allowDownload: flags.download, ...workersOf(flags), ...healthOf(flags) }),
+      );
     });
   command(program, 'stop', 'end the embedded Redis of a data folder; the data stays').action(
     async (flags: CommonFlags) => {
@@ -106,11 +111,23 @@ const types = (): Option =>
   );
 const shutdownGrace = (): Option =>
   new Option('--shutdown-grace <duration>', 'how long a stop waits for what runs, as in 30s (default: shutdownGrace)');
+// Off unless asked for: several workers on one machine would meet at one port.
+const healthListen = (): Option =>
+  new Option(
+    '--health-listen <host:port>',
+    'answer /healthz and /readyz there; a port alone is on 127.0.0.1',
+  ).argParser(parseHealthListen);
 const concurrency = (): Option =>
   new Option(
     '--concurrency <type=slots>',
     'slots by type, as in ocr=2,chat=8 (default: 10 each, or the capacity)',
   ).argParser(parseConcurrency);
+
+function parseHealthListen(text: string): ListenAddress {
+  const decoded = listenAddress(/^[0-9]+$/.test(text) ? `127.0.0.1:${text}` : text);
+  if ('fault' in decoded) throw new InvalidArgumentError(decoded.fault);
+  return decoded.value;
+}
 
 function parseConcurrency(text: string): Record<string, number> {
   return Object.fromEntries(
@@ -146,6 +163,10 @@ function runOptions(flags: ServeFlags): RunOptions {
 
 function workersOf({ types: names, concurrency: slots = {} }: WorkFlags): Pick<WorkerOrder, 'types' | 'concurrency'> {
   return { concurrency: slots, ...(names !== undefined && { types: names }) };
+}
+
+function healthOf({ healthListen: at }: WorkFlags): Pick<WorkerOrder, 'healthListen'> {
+  return at === undefined ? {} : { healthListen: at };
 }
 
 async function work(order: WorkerOrder): Promise<number> {

@@ -1,3 +1,4 @@
+import type { ListenAddress } from './listen-address.js';
 import type { CommandLine } from './outside-settings.js';
 
 /** What the command line hands to a worker process, as one JSON argument. */
@@ -12,4 +13,6 @@ export interface WorkerOrder {
   /** Slots by type. */
   readonly concurrency: Readonly<Record<string, number>>;
   readonly allowDownload: boolean;
+  /** Where probes are answered; nowhere when absent. */
+  readonly healthListen?: ListenAddress;
 }

@@ -55,11 +55,8 @@ describe('the ledger', () => {
     for (const id of ['1', '1', '2']) ledger.answered({ status: 202, tookMs: 1, job: job(id), key: 'k' });
     ledger.answered({ status: 202, tookMs: 1 });
     ledger.answered({ status: 500, tookMs: 1 });
-    expect(ledger.faults).toEqual([
-      'one idempotency key came to two jobs: 1 and 2',
-      'a 202 named no job',
-      'a request was answered 500',
-    ]);
+    expect(ledger.doubled).toEqual([{ first: '1', second: '2' }]);
+    expect(ledger.faults).toEqual(['a 202 named no job', 'a request was answered 500']);
   });
 });
 

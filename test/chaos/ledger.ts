@@ -13,6 +13,8 @@ export class Ledger {
   /** One sentence for each thing that must not be. */
   readonly faults: string[] = [];
   longestAnswerMs = 0;
+  /** Two jobs that came of one idempotency key. */
+  readonly doubled: { readonly first: string; readonly second: string }[] = [];
   readonly #jobOfKey = new Map<string, string>();
 
   /** `job` when the answer named one; `key` when it was sent under an Idempotency-Key. */
@@ -34,7 +36,7 @@ export class Ledger {
     if (!this.accepted.has(job.id)) this.accepted.set(job.id, job);
     if (key === undefined) return;
     const before = this.#jobOfKey.get(key) ?? job.id;
-    if (before !== job.id) this.faults.push(`one idempotency key came to two jobs: ${before} and ${job.id}`);
-    this.#jobOfKey.set(key, before);
+    if (before !== job.id) this.doubled.push({ first: before, second: job.id });
+    this.#jobOfKey.set(key, job.id);
   }
 }

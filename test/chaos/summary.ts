@@ -54,6 +54,8 @@ export function summaryOf(parts: SummaryParts): ChaosSummary {
   const mayBeLost = (acceptedAt: number) =>
     rollsBack && kills.some(({ from, to }) => acceptedAt > from - LAST_SECONDS_MS && acceptedAt < to);
   const late = books.lost.filter(({ acceptedAt }) => mayBeLost(acceptedAt));
+  // The job that a rollback took is made anew under its key.
+  const doubled = ledger.doubled.filter(({ first }) => !late.some(({ id }) => id === first));
   // After a rollback what had ended may run again: the referee's word is not asked.
   const violations = rollsBack ? [] : verdict.violations;
   const zeros = {
@@ -65,10 +67,12 @@ export function summaryOf(parts: SummaryParts): ChaosSummary {
     runningAtTheEnd: books.running,
     waitingAtTheEnd: books.waiting,
     violations: violations.length,
+    doubledKeys: doubled.length,
     faultsAtTheDoor: ledger.faults.length,
   };
   const faults = [
     ...ledger.faults,
+    ...doubled.map(({ first, second }) => `one idempotency key came to two jobs: ${first} and ${second}`),
     ...books.envelope,
     ...violations.map(({ guarantee, bucket, sentence }) => `${guarantee} ${bucket}: ${sentence}`),
     ...books.lost.slice(0, 10).map(({ id }) => `lost: ${id}`),
@@ -125,7 +129,12 @@ export function linesOf(summary: ChaosSummary): string[] {
       ([fault, { count, p50Ms, maxMs }]) =>
         `  ${fault.padEnd(28)} ${String(count).padStart(6)} ${String(p50Ms).padStart(9)} ${String(maxMs).padStart(9)}`,
     ),
-    `${ranAgain.jobs} jobs ran again unasked: ${JSON.stringify(ranAgain.byFault)}; ${summary.ranAgainPerWorkerKill.toFixed(2)} for each worker killed, taken up after ${summary.takenUpAgainMs.p50} ms (p50), ${summary.takenUpAgainMs.max} ms (max)`,
+    `${ranAgain.jobs} jobs ran again unasked: ${JSON.stringify(ranAgain.byFault)}; ${summary.ranAgainPerWorkerKill.toFixed(2)} for each worker killed`,
+    ...(summary.takenUpAgainMs.max > 0
+      ? [
+          `what killed workers ran was taken up after ${summary.takenUpAgainMs.p50} ms (p50), ${summary.takenUpAgainMs.max} ms (max)`,
+        ]
+      : []),
     ...(cutBytes.length > 0 ? [`bytes cut: ${cutBytes.join(', ')}`] : []),
     summary.passed ? 'PASSED' : 'FAILED',
   ];

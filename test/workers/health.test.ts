@@ -1,0 +1,73 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { closeConnection, openConnection, untilReady } from '../../src/redis/connection.js';
+import { type WorkerReport, workerReport } from '../../workers/health.js';
+import { type HealthServer, startHealthServer } from '../../workers/health-server.js';
+import { startRedis } from '../support/redis-server.js';
+import { startTcpProxy } from '../support/tcp-proxy.js';
+
+const endings: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end();
+});
+
+const runner = (type: string, silentMs: number) => ({ source: { type }, silentMs });
+const answering = { ping: async () => 'PONG' as const };
+
+describe('a worker', () => {
+  test('is ready while Redis answers and every type with a free slot was told of jobs', async () => {
+    expect(await workerReport(answering, [runner('a', 0), runner('b', 9000)])).toEqual({
+      ready: true,
+      checks: { redis: 'answers' },
+    });
+  });
+
+  test('is not when a type with a free slot has heard nothing for 10 s', async () => {
+    const report = await workerReport(answering, [runner('a', 0), runner('b', 12_000)]);
+    expect(report).toEqual({
+      ready: false,
+      checks: { redis: 'answers', b: 'a slot is free and nothing was heard of jobs for 12 s' },
+    });
+  });
+
+  test('is not when packets are swallowed, though its socket looks fine', async () => {
+    const server = await startRedis();
+    endings.push(() => server.stop());
+    const proxy = await startTcpProxy(server.socketPath);
+    endings.push(() => proxy.stop());
+    const redis = openConnection({ url: proxy.url }, { name: 'test', deadlineMs: 60_000, heartbeatMs: 3_600_000 });
+    endings.push(() => closeConnection(redis));
+    await untilReady(redis);
+    expect(await workerReport(redis, [])).toMatchObject({ ready: true });
+    proxy.swallow('replies');
+    expect(redis.status).toBe('ready');
+    expect(await workerReport(redis, [])).toEqual({ ready: false, checks: { redis: 'does not answer' } });
+    await proxy.pass();
+    expect(await workerReport(redis, [])).toMatchObject({ ready: true });
+  });
+});
+
+describe('the probes', () => {
+  async function probes(report: WorkerReport): Promise<(path: string, method?: string) => Promise<Response>> {
+    const server: HealthServer = await startHealthServer({ host: '127.0.0.1', port: 0 }, async () => report);
+    endings.push(() => server.close());
+    return (path, method = 'GET') => fetch(`http://127.0.0.1:${server.port}${path}`, { method });
+  }
+
+  test('say 200 when ready, and 503 with what is wrong when not; alive in either case', async () => {
+    const ready = await probes({ ready: true, checks: { redis: 'answers' } });
+    const readyz = await ready('/readyz?probe=1');
+    expect(readyz.status).toBe(200);
+    expect(await readyz.json()).toEqual({ status: 'ready', checks: { redis: 'answers' } });
+    const stuck = await probes({ ready: false, checks: { redis: 'does not answer' } });
+    const refused = await stuck('/readyz');
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await refused.json()).toEqual({ status: 'not ready', checks: { redis: 'does not answer' } });
+    expect((await stuck('/healthz')).status).toBe(200);
+  });
+
+  test('know nothing else', async () => {
+    const ask = await probes({ ready: true, checks: {} });
+    expect((await ask('/')).status).toBe(404);
+    expect((await ask('/readyz', 'POST')).status).toBe(405);
+  });
+});
