@@ -20,7 +20,7 @@ interface PageExample {
 }
 
 /** The example of docs/`page` that follows `<!-- example: name -->`. */
-async function pageExample(page: string, name: string): Promise<PageExample> {
+export async function pageExample(page: string, name: string): Promise<PageExample> {
   const [, rest = ''] = (await readFile(join(ROOT, 'docs', page), 'utf8')).split(`<!-- example: ${name} -->`);
   const [, code, prints] = EXAMPLE.exec(rest) ?? [];
   if (code === undefined || prints === undefined) throw new Error(`docs/${page} has no example ${name}`);
@@ -28,7 +28,7 @@ async function pageExample(page: string, name: string): Promise<PageExample> {
 }
 
 /** Runs an example as a program of its own, in which `headgate` is this source. Resolves with what it printed. */
-async function runExample({ code }: PageExample, name: string, env: NodeJS.ProcessEnv): Promise<string> {
+export async function runExample({ code }: PageExample, name: string, env: NodeJS.ProcessEnv): Promise<string> {
   await mkdir(FOLDER, { recursive: true });
   const file = join(FOLDER, `${name}-${process.pid}.ts`);
   await writeFile(file, code);
@@ -37,6 +37,7 @@ async function runExample({ code }: PageExample, name: string, env: NodeJS.Proce
       ...process.env,
       NO_COLOR: '1',
       JITI_ALIAS: JSON.stringify({
+        'headgate/client': join(ROOT, 'src/client/index.ts'),
         'headgate/fastify': join(ROOT, 'src/plugins/fastify.ts'),
         'headgate/express': join(ROOT, 'src/plugins/express.ts'),
         headgate: join(ROOT, 'src/index.ts'),
