@@ -64,12 +64,12 @@ export { RedisUnavailable } from './redis/outage.js';
 export { configSettings } from './shaping/config-settings.js';
 export { FEED_DEADLINE_MS, type JobFeed, type JobWatcher, RedisJobFeed } from './shaping/job-feed.js';
 export { newJobId, parseJobId } from './shaping/job-id.js';
+export { type KeyDirectory, RemoteKeyDirectory } from './shaping/key-directory.js';
 export { LiveSettings } from './shaping/live-settings.js';
 export { OverrideFollower } from './shaping/override-follower.js';
 export { OverrideStore } from './shaping/override-store.js';
 export { RedisShaping } from './shaping/redis-shaping.js';
 export type { Settings, TypeSettings } from './shaping/settings.js';
-
 /** BullMQ's own `Queue` on a bucket. */
 export {
   NotAdmitted,
@@ -80,6 +80,7 @@ export {
 } from './shaping/shaped-backend.js';
 export type { BucketView, DoorAnswer, JobFilter, OutputChunk, Shaping, TypeView } from './shaping/shaping.js';
 export { syncProfiles } from './shaping/sync-profiles.js';
+export { RedisTenantKeys, type TenantKeys } from './shaping/tenant-keys.js';
 
 /** A logger as {@link buildApp} expects it. */
 export { createLogger, type Logger } from './telemetry/logger.js';

@@ -52,6 +52,7 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
     keyring: createKeyring(keyEntries(config, keys)),
     policed: { policing: policing.policing, policies: config.policies, routes: routeTable(config.routes) },
     admin: overrides.admin,
+    directory: overrides.directory,
     feed,
     trustProxy: config.trustProxy,
     ready: () => readiness(shaping, memory.state, config),

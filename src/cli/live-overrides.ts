@@ -7,12 +7,14 @@ import { isPassing } from '../redis/outage.js';
 import { loadLibrary } from '../redis/script.js';
 import { type Administration, administration } from '../shaping/administration.js';
 import { applyChanges } from '../shaping/apply-changes.js';
+import { type KeyDirectory, RemoteKeyDirectory } from '../shaping/key-directory.js';
 import { OverrideFollower } from '../shaping/override-follower.js';
 import { library as overrideLibrary } from '../shaping/override-scripts.js';
 import { OverrideStore } from '../shaping/override-store.js';
 import { library } from '../shaping/scripts.js';
 import type { Settings } from '../shaping/settings.js';
 import { syncProfiles } from '../shaping/sync-profiles.js';
+import { RedisTenantKeys } from '../shaping/tenant-keys.js';
 import type { Logger } from '../telemetry/logger.js';
 
 export interface OverrideParts {
@@ -28,6 +30,8 @@ export interface OverrideParts {
 /** The overrides of this process, followed from now on. */
 export interface LiveOverrides {
   readonly admin: Administration;
+  /** Keys that are made while everything runs. */
+  readonly directory: KeyDirectory;
   /** Resolves once they were read for the first time, or could not be. To be called once Redis was tried. */
   tried(): Promise<void>;
   close(): Promise<void>;
@@ -43,16 +47,18 @@ const PLACES = { tenant: 'tenants', tier: 'tiers', type: 'types' } as const;
 export function followOverrides(parts: OverrideParts): LiveOverrides {
   const { live, settings, commands, target, log } = parts;
   const messages = openConnection(target, { name: 'api-messages', deadlineMs: DEADLINE_MS });
+  const subscriber = new Subscriber(messages);
   const store = new OverrideStore(commands);
   const schedule = { redis: commands, live, settings };
   const onError = (error: unknown) => log.error({ err: error }, 'a change could not be applied to what waits');
-  const follower = new OverrideFollower(store, live, new Subscriber(messages), {
+  const follower = new OverrideFollower(store, live, subscriber, {
     onChange: async (subjects) => {
       await applyChanges(schedule, subjects);
     },
     onError,
   });
   follower.start();
+  const directory = new RemoteKeyDirectory(new RedisTenantKeys(commands), subscriber);
 
   let firstRead: Promise<unknown> = Promise.resolve();
   const tellOverrides = once(() => logOverrides(live, log));
@@ -83,6 +89,7 @@ export function followOverrides(parts: OverrideParts): LiveOverrides {
   });
 
   return {
+    directory,
     admin: administration({ ...schedule, store, follower }),
     tried: async () => {
       await firstRead;
@@ -90,6 +97,7 @@ export function followOverrides(parts: OverrideParts): LiveOverrides {
     },
     close: async () => {
       await follower.stop();
+      directory.close();
       closeConnection(messages);
     },
   };

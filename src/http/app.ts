@@ -7,6 +7,7 @@ import type { TrustProxy } from '../config/trust-proxy.js';
 import type { MemoryState } from '../redis/memory-watch.js';
 import type { Administration } from '../shaping/administration.js';
 import type { JobFeed } from '../shaping/job-feed.js';
+import type { KeyDirectory } from '../shaping/key-directory.js';
 import type { Shaping } from '../shaping/shaping.js';
 import { acceptJsonBodies } from './accept-json-bodies.js';
 import { adminRoutes } from './admin-routes.js';
@@ -16,6 +17,7 @@ import { compileBodyChecks } from './body-checks.js';
 import { closeUnused } from './close-unused.js';
 import { Closing } from './closing.js';
 import type { Door } from './door.js';
+import { FailedAttempts } from './failed-attempts.js';
 import { demandKey, firstLook } from './first-look.js';
 import { followingOver } from './following.js';
 import type { RouteParts } from './http-app.js';
@@ -45,6 +47,8 @@ export interface AppParts {
   readonly shaping: Shaping;
   readonly door: Door;
   readonly keyring: Keyring;
+  /** Keys that are made while everything runs; without it there are none but those of `keyring`. */
+  readonly directory?: KeyDirectory;
   /** Answers within a moment, whatever the state of Redis. */
   readonly ready: () => Promise<ReadyReport>;
   readonly log: Logger;
@@ -142,6 +146,7 @@ function addRoutes(
     newJobId,
     policed = NO_POLICIES,
     admin,
+    directory,
   }: AppParts,
   more: Pick<RouteParts, 'random' | 'following' | 'batchBytes' | 'jobBytes'>,
 ): void {
@@ -153,7 +158,7 @@ function addRoutes(
   });
   app.register(async (scope) => {
     const keyed = scope.withTypeProvider<TypeBoxTypeProvider>();
-    keyed.addHook('onRequest', demandKey(keyring));
+    keyed.addHook('onRequest', demandKey({ keyring, directory, failures: new FailedAttempts() }));
     for (const add of KEYED_ROUTES) add(keyed, routeParts);
     if (more.following.feed !== undefined) followJob(keyed, routeParts, more.following.feed);
     if (admin !== undefined) adminRoutes(keyed, admin);

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Keyring, Principal } from './keyring.js';
-import { accepted, type Checked, refused } from './problems.js';
+import type { KeyHolder, Keyring, Principal } from './keyring.js';
+import { accepted, type Checked, type Problem, refused } from './problems.js';
 
 /** What a configured key may look like, and no longer: anything else need not be hashed. */
 const BEARER = /^bearer +([\x21-\x7e]{1,256}) *$/i;
@@ -9,8 +9,8 @@ const BARE_KEY = /^[\x21-\x7e]{1,256}$/;
 /** Where a gateway shows its own key: `Authorization` is for the application behind it. */
 export const GATEWAY_KEY_HEADER = 'X-Headgate-Gateway-Key';
 
-/** The holder of the key in an `Authorization` header. */
-export function authenticate(keyring: Keyring, authorization: string | undefined): Checked<Principal> {
+/** The key in an `Authorization` header. */
+export function bearerKey(authorization: string | undefined): Checked<string> {
   if (authorization === undefined || authorization.trim() === '') {
     return refused({
       code: 'missing_key',
@@ -19,22 +19,25 @@ export function authenticate(keyring: Keyring, authorization: string | undefined
     });
   }
   const key = BEARER.exec(authorization)?.[1];
-  if (key === undefined) {
-    return refused({
-      code: 'invalid_key',
-      field: 'Authorization',
-      detail: 'The `Authorization` header does not have the form `Bearer <key>`.',
-    });
-  }
-  const holder = keyring.find(key);
-  if (holder === undefined) {
-    return refused({ code: 'invalid_key', field: 'Authorization', detail: 'Nobody holds this key.' });
-  }
-  if (holder.kind === 'gateway') {
-    const detail = `This key is a gateway's: it opens /v1/forward-auth, in \`${GATEWAY_KEY_HEADER}\`.`;
-    return refused({ code: 'invalid_key', field: 'Authorization', detail });
-  }
-  return accepted(holder);
+  if (key !== undefined) return accepted(key);
+  return refused({
+    code: 'invalid_key',
+    field: 'Authorization',
+    detail: 'The `Authorization` header does not have the form `Bearer <key>`.',
+  });
+}
+
+export const NOBODYS_KEY: Problem = {
+  code: 'invalid_key',
+  field: 'Authorization',
+  detail: 'Nobody holds this key.',
+};
+
+/** For whom the holder of a key may speak here. */
+export function principalOfHolder(holder: KeyHolder): Checked<Principal> {
+  if (holder.kind !== 'gateway') return accepted(holder);
+  const detail = `This key is a gateway's: it opens /v1/forward-auth, in \`${GATEWAY_KEY_HEADER}\`.`;
+  return refused({ code: 'invalid_key', field: 'Authorization', detail });
 }
 
 /** Whether a request shows the key of a gateway, or of an admin, in the header for it. */

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { authenticate } from './authenticate.js';
-import type { Keyring, Principal } from './keyring.js';
+import { checkKey, type KeyParts } from './key-check.js';
+import type { Principal } from './keyring.js';
 import type { Problem } from './problems.js';
 import { replyProblem } from './reply-problem.js';
 import type { RouteMethods } from './route-methods.js';
@@ -28,9 +28,9 @@ export function firstLook(methods: RouteMethods, headerCount: number) {
 }
 
 /** An `onRequest` hook for what needs a key. */
-export function demandKey(keyring: Keyring) {
+export function demandKey(keys: KeyParts) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
-    const principal = authenticate(keyring, request.headers.authorization);
+    const principal = await checkKey(keys, request.headers.authorization, request.ip);
     if (!principal.ok) return replyUnread(request, reply, principal.problem);
     request.principal = principal.value;
     const problem = mediaProblem(request);

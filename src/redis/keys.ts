@@ -114,3 +114,22 @@ export function overrideKeys(subject: string): [revision: string, subjects: stri
 
 /** Where every process is told of a change. */
 export const OVERRIDES_CHANNEL = `${OVERRIDES}:changed`;
+
+/** What is known of API keys that were made at run time, all in one slot. A key stands there by its hash alone. */
+const API_KEYS = 'hg:{keys}';
+
+/** KEYS of every script about API keys: the set of tenants that have any. */
+export const API_KEY_TENANTS = `${API_KEYS}:tenants`;
+
+/** Where every process is told that a key was made or revoked. */
+export const API_KEYS_CHANNEL = `${API_KEYS}:changed`;
+
+/** What is known of one key. */
+export function apiKeyKey(keyHash: string): string {
+  return `${API_KEYS}:key:${keyHash}`;
+}
+
+/** The keys of a tenant: hashes by id. */
+export function tenantKeysKey(tenant: EncodedTenant): string {
+  return `${API_KEYS}:of:${tenant}`;
+}

@@ -5,6 +5,7 @@ import { applyChanges, type ScheduleParts } from './apply-changes.js';
 import { BucketControl, type Purged } from './bucket-control.js';
 import type { OverrideFollower } from './override-follower.js';
 import type { OverrideStore } from './override-store.js';
+import { RedisTenantKeys, type TenantKeys } from './tenant-keys.js';
 
 /**
  * What an administrator may do while everything runs. Every method throws RedisUnavailable when Redis did not answer; what
@@ -25,6 +26,8 @@ export interface Administration {
   /** Cancels what waits, delayed jobs included. */
   purge(type: string, tenant: string): Promise<Purged>;
   purgeType(type: string): Promise<Purged>;
+  /** Keys of tenants. */
+  readonly keys: TenantKeys;
 }
 
 export interface AdministrationParts extends ScheduleParts {
@@ -50,5 +53,6 @@ export function administration(parts: AdministrationParts): Administration {
     pause: (type, tenant, stopped) => buckets.pause(type, tenant, stopped),
     purge: (type, tenant) => buckets.purge(type, tenant),
     purgeType: (type) => buckets.purgeType(type),
+    keys: new RedisTenantKeys(redis),
   };
 }

@@ -20,7 +20,9 @@ test('ten jobs at two thirds of one a second all start, three every two seconds,
   }
 });
 
-test("a backlog of ten thousand in one tenant leaves another's first job under a second, and the next ones too", { timeout: 300_000 }, async () => {
+test("a backlog of ten thousand in one tenant leaves another's first job under a second, and the next ones too", {
+  timeout: 300_000,
+}, async () => {
   const random = new Random(5);
   const late = [1, 2, 3].map((s) => ({ atUs: s * SECOND, tenant: 'late', jobs: [{}] }));
   const heaps = Array.from({ length: 20 }, () => ({ atUs: 0, tenant: 'early', jobs: Array(500).fill({}) }));

@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { library as leaseLibrary } from '../../src/policing/lease-scripts.js';
 import { library as policingLibrary } from '../../src/policing/scripts.js';
 import { bullScripts, type Library, readLibrary, scriptNames } from '../../src/redis/script-source.js';
+import { library as keyLibrary } from '../../src/shaping/api-key-scripts.js';
 import { library as overrideLibrary } from '../../src/shaping/override-scripts.js';
 import { library as shapedLibrary } from '../../src/shaping/scripts.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
@@ -14,10 +15,15 @@ import { startRedis, type TestRedis } from '../support/redis-server.js';
 const LUA = fileURLToPath(new URL('../../lua', import.meta.url));
 const LUA_TESTS = fileURLToPath(new URL('../lua', import.meta.url));
 
-const LIBRARIES = [shapedLibrary, policingLibrary, leaseLibrary, overrideLibrary];
+const LIBRARIES = [shapedLibrary, policingLibrary, leaseLibrary, overrideLibrary, keyLibrary];
 
-/** One file for a verb and its inverse. */
-const TEST_FILES: Readonly<Record<string, string>> = { return_lease: 'lease' };
+/** One file for a verb and its inverse, or all that is done with one thing. */
+const TEST_FILES: Readonly<Record<string, string>> = {
+  return_lease: 'lease',
+  add_key: 'api_keys',
+  revoke_key: 'api_keys',
+  use_key: 'api_keys',
+};
 
 /** Files that stand for a different one of BullMQ's commands each. */
 const TEMPLATES = ['touch_job', 'touch_bucket'];

@@ -5,10 +5,12 @@ import { doorOf } from '../../../src/http/door.js';
 import { closeConnection, openConnection, Subscriber, untilReady } from '../../../src/redis/connection.js';
 import { administration } from '../../../src/shaping/administration.js';
 import { applyChanges } from '../../../src/shaping/apply-changes.js';
+import { RemoteKeyDirectory } from '../../../src/shaping/key-directory.js';
 import { LiveSettings } from '../../../src/shaping/live-settings.js';
 import { OverrideFollower } from '../../../src/shaping/override-follower.js';
 import { OverrideStore } from '../../../src/shaping/override-store.js';
 import { RedisShaping } from '../../../src/shaping/redis-shaping.js';
+import { RedisTenantKeys } from '../../../src/shaping/tenant-keys.js';
 import { as, testApp } from './test-app.js';
 import { configFrom, type KEYS } from './test-config.js';
 
@@ -39,16 +41,19 @@ export async function liveApp(socketPath: string, yaml: string): Promise<LiveApp
   const store = new OverrideStore(redis);
   const schedule = { redis, live, settings };
   const errors: unknown[] = [];
-  const follower = new OverrideFollower(store, live, new Subscriber(messages), {
+  const subscriber = new Subscriber(messages);
+  const follower = new OverrideFollower(store, live, subscriber, {
     onChange: async (subjects) => void (await applyChanges(schedule, subjects)),
     onError: (error) => errors.push(error),
   });
   follower.start();
+  const directory = new RemoteKeyDirectory(new RedisTenantKeys(redis), subscriber);
   await follower.reload();
   const { app, logged } = await testApp({
     shaping: new RedisShaping(redis, settings),
     door: doorOf(live.view),
     admin: administration({ ...schedule, store, follower }),
+    directory,
   });
   return {
     ...{ app, redis, live, settings, logged },
@@ -61,6 +66,7 @@ export async function liveApp(socketPath: string, yaml: string): Promise<LiveApp
     async close() {
       await app.close();
       await follower.stop();
+      directory.close();
       closeConnection(redis);
       closeConnection(messages);
       if (errors.length > 0) throw new AggregateError(errors, 'the follower failed');

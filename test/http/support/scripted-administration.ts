@@ -17,5 +17,11 @@ export function scriptedAdministration(config: Config): Administration {
     pauseType: async () => undefined,
     purge: async () => ({ cancelled: 0, more: false }),
     purgeType: async () => ({ cancelled: 0, more: false }),
+    keys: {
+      create: async () => undefined,
+      list: async () => [],
+      revoke: async () => false,
+      tenants: async () => [],
+    },
   };
 }

@@ -1,0 +1,40 @@
+import { clientAddress } from '../policing/client-address.js';
+import type { KeyDirectory } from '../shaping/key-directory.js';
+import { bearerKey, NOBODYS_KEY, principalOfHolder } from './authenticate.js';
+import type { FailedAttempts } from './failed-attempts.js';
+import { hashKey, type Keyring, type Principal } from './keyring.js';
+import { accepted, type Checked, refused } from './problems.js';
+
+export interface KeyParts {
+  /** Keys of the configuration. */
+  readonly keyring: Keyring;
+  /** Keys that were made at run time; none unless stated. */
+  readonly directory: KeyDirectory | undefined;
+  readonly failures: FailedAttempts;
+}
+
+/**
+ * On whose behalf a request is made, by its `Authorization` header; `ip` is where it came from. Keys of the configuration are
+ * known without asking anybody. One that nobody remembers is looked up, unless too many wrong ones came from there.
+ */
+export async function checkKey(
+  { keyring, directory, failures }: KeyParts,
+  authorization: string | undefined,
+  ip: string,
+): Promise<Checked<Principal>> {
+  const key = bearerKey(authorization);
+  if (!key.ok) return key;
+  const holder = keyring.find(key.value);
+  if (holder !== undefined) return principalOfHolder(holder);
+  const hash = hashKey(key.value);
+  const address = clientAddress(ip) ?? '';
+  const waitMs = directory?.remembers(hash) === true ? 0 : failures.waitMs(address);
+  if (waitMs > 0) {
+    const detail = 'Too many keys that nobody holds came from this address.';
+    return refused({ code: 'too_many_wrong_keys', field: 'Authorization', detail, retryAfterMs: waitMs });
+  }
+  const tenant = await directory?.find(hash);
+  if (tenant !== undefined) return accepted({ kind: 'tenant', tenant });
+  failures.failed(address);
+  return refused(NOBODYS_KEY);
+}
