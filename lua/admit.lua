@@ -13,7 +13,7 @@
                  idempotency key (hash) or "", digest of the request, start-by (ms since 1970) or "", request id or "",
                  instant (ms since 1970) at which it joins the queue, in place of the delay, or ""
   Returns { unix ms, depth, free places, { verdict … } }, a verdict being
-    { 'admitted', id, state, position (0: delayed), wait µs, basis }
+    { 'admitted', id, state, position (0: delayed), wait µs, basis, earliest µs, latest µs (-1: nobody has measured) }
     { 'replayed', id }
     { 'rejected', reason, limit or '', µs until it makes sense to try again (-1: unknown), wait µs }
   The limit is depth or maxBytes of bucket_full, and the greatest cost that can pass of cost_exceeds_max. The reason is
@@ -50,7 +50,7 @@ local function replay_of(job)
 end
 
 -- Where the job would stand and when it would start, before it is let in: `wait` at the bucket's own rate, `queue` of it
--- beyond the delay that the caller asked for, `promised` what the answer says.
+-- beyond the delay that the caller asked for, `promised` what the answer says. A delay is a lower bound.
 local function estimate(job)
   local cost, jobs, unpaid, all, is_known = before_end_of(b, job.priority, waiting)
   local delay, e = job.delay > 0 and delay_from + job.delay * 1000 - now or 0, {}
@@ -65,10 +65,9 @@ local function estimate(job)
   e.wait = math.max(delay, own)
   e.queue = e.wait - delay
   if job.delay > 0 then
-    e.promised, e.position, e.basis = e.wait, 0, 'delay'
+    e.promised, e.position = { wait = e.wait, basis = 'delay' }, 0
   else
-    e.promised, e.basis = promise(b, e.wait, all, unsure)
-    e.position = jobs + 1
+    e.promised, e.position = promise(b, e.wait, job.priority, all, jobs, unsure), jobs + 1
   end
   return e
 end
@@ -103,7 +102,17 @@ local function refusal(job, e)
   return closed
 end
 
-local function store(job)
+--[[
+  What hg:w keeps of a promise, by which its start is judged: the first letter of its basis and the instant (ms since 1970),
+  and of an estimate, in ms, what it was, and its band. nil where nothing was promised.
+]]
+local function kept_promise(p)
+  if p.wait == math.huge then return nil end
+  local kept = string.format('%s%d', string.sub(p.basis, 1, 1), now_ms + math.ceil(p.wait / 1000))
+  return p.guess and string.format('%s %d %d', kept, math.floor(p.guess / 1000 + 0.5), p.band) or kept
+end
+
+local function store(job, e)
   local args = cmsgpack.pack({ b.prefix, job.id, job.name, tonumber(unix_ms(job.delay > 0 and delay_from or now)) })
   if job.delay > 0 then
     b.delayed_at = math.min(b.delayed_at, delay_from + job.delay * 1000)
@@ -131,6 +140,8 @@ local function store(job)
     set_deadline(b, job.id, job.start_by)
     extra[#extra + 1], extra[#extra + 2] = 'hg:s', job.start_by_text
   end
+  local kept = kept_promise(e.promised)
+  if kept then extra[#extra + 1], extra[#extra + 2] = 'hg:w', kept end
   if job.request ~= '' then extra[#extra + 1], extra[#extra + 2] = 'hg:r', job.request end
   if #extra > 0 then call('HSET', b.prefix .. job.id, unpack(extra)) end
   count_bytes(b, 1, job.bytes)
@@ -165,8 +176,9 @@ local function verdict_on(job)
   local e = estimate(job)
   verdict = refusal(job, e)
   if verdict then return verdict end
-  store(job)
-  return { 'admitted', job.id, job.delay > 0 and 'delayed' or 'waiting', e.position, whole_us(e.promised), e.basis }
+  store(job, e)
+  local state = job.delay > 0 and 'delayed' or 'waiting'
+  return { 'admitted', job.id, state, e.position, whole_us(e.promised.wait), e.promised.basis, range_of(e.promised) }
 end
 
 return function(ARGV)

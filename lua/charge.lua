@@ -31,7 +31,7 @@ return function(ARGV)
   end
   correct_start(b, units, marks, paid)
   call('HSET', job, 'hg:c', num(cost))
-  enter_run(token, tenant, id, marks.tat, marks.jtat, marks.type_tat, marks.finish)
+  enter_run(token, tenant, id, marks.tat, marks.jtat, marks.type_tat, marks.finish, marks.started)
   move_start_tag(b, units)
   place_anew(b)
   wake_if_earlier()

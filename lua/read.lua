@@ -8,14 +8,15 @@
     id           of the job
     scan         how many jobs ahead are looked at, at most, where costs differ
     result       "1" to have the result too, which may be large
-  Returns { 'none' } or { state, position (0: none), wait µs, basis, approximate (0 | 1), unix ms, fields of the hash };
+  Returns { 'none' } or { state, position (0: none), wait µs, basis, approximate (0 | 1), earliest µs, latest µs (-1:
+  nobody has measured), unix ms, fields of the hash };
   the payload is not among the fields;
   state as BullMQ's sets have it: waiting | delayed | active | completed | failed.
 ]]
 --- @include "lib/eta"
 
 local FIELDS = { 'timestamp', 'priority', 'processedOn', 'finishedOn', 'failedReason', 'atm', 'progress', 'hg:c', 'hg:e',
-  'hg:s', 'hg:x' }
+  'hg:s', 'hg:x', 'hg:w', 'ats' }
 
 -- Names and values of what a reader is told, flat; nil when there is no such job.
 local function read_fields(job, with_result)
@@ -54,8 +55,12 @@ local function look_at(b, rank, scan)
   return cost * more, math.floor(jobs * more), last, all * more, 1
 end
 
+local function waiting_reply(p, rank, approximate)
+  return { 'waiting', rank + 1, whole_us(p.wait), p.basis, approximate, range_of(p) }
+end
+
 -- Where some of what waits was paid for at the door, or all of it.
-local function read_among_paid(b, id, rank, scan)
+local function read_among_paid(b, id, rank, priority, scan)
   local cost, jobs, last, all, approximate = look_at(b, rank, scan)
   local scarce = is_scarce(b)
   local own
@@ -64,17 +69,15 @@ local function read_among_paid(b, id, rank, scan)
   else
     own = wait_behind(b, true, cost, jobs)
   end
-  local wait, basis = promise(b, own, all, scarce)
-  return { 'waiting', rank + 1, whole_us(wait), basis, approximate }
+  return waiting_reply(promise(b, own, priority, all, rank, scarce), rank, approximate)
 end
 
 local function read_waiting(b, id, rank, priority, scan)
-  if b.paid > 0 then return read_among_paid(b, id, rank, scan) end
+  if b.paid > 0 then return read_among_paid(b, id, rank, priority, scan) end
   local first = call('ZCOUNT', b.prioritized, '-inf', '(' .. num(priority * 0x100000000))
   local cost, approximate = cost_before(b, first, rank, scan)
   for p = 1, priority - 1 do cost = cost + b.w[p] end
-  local wait, basis = promise(b, wait_behind(b, true, cost, rank), cost, is_scarce(b))
-  return { 'waiting', rank + 1, whole_us(wait), basis, approximate }
+  return waiting_reply(promise(b, wait_behind(b, true, cost, rank), priority, cost, rank, is_scarce(b)), rank, approximate)
 end
 
 return function(ARGV)
@@ -90,14 +93,14 @@ return function(ARGV)
     reply = read_waiting(b, id, rank, tonumber(call('HGET', job, 'priority')), tonumber(ARGV[4]))
   elseif due then
     local wait = us_of_unix_ms(math.floor(tonumber(due) / 0x1000)) - now
-    reply = { 'delayed', 0, whole_us(wait), 'delay', 0 }
+    reply = { 'delayed', 0, whole_us(wait), 'delay', 0, -1, -1 }
   elseif call('ZSCORE', b.prefix .. 'completed', id) then
-    reply = { 'completed', 0, 0, '', 0 }
+    reply = { 'completed', 0, 0, '', 0, -1, -1 }
   elseif call('ZSCORE', b.prefix .. 'failed', id) then
-    reply = { 'failed', 0, 0, '', 0 }
+    reply = { 'failed', 0, 0, '', 0, -1, -1 }
   else
-    reply = { 'active', 0, 0, '', 0 }
+    reply = { 'active', 0, 0, '', 0, -1, -1 }
   end
-  reply[6], reply[7] = unix_ms(raw_now), fields
+  reply[8], reply[9] = unix_ms(raw_now), fields
   return reply
 end

@@ -118,6 +118,7 @@ end
 
 -- A bucket that the end of a run cannot move is not loaded and placed, which would cost a tenth of a job.
 local function settle_run(run, job, entry, limit)
+  if run.outcome == 'completed' or run.outcome == 'failed' then measure_run(now - started_at(entry)) end
   local b = not waits_again(run) and unmoved_bucket(run.tenant)
   if b then
     end_run(b, job, run, entry)

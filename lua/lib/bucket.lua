@@ -12,18 +12,21 @@
     w                                           waiting cost by BullMQ's priority, 1 … 10, of what pays when it starts
     paid_cost                                   waiting cost that was paid for at the door
     held                                        nothing starts before this instant, because its upstream is busy
+    served, deserved, share_at, share_v         what it was served and what its share was, see lib/share
     active, waiting                             what `place` last found in BullMQ's lists
     odd                                         waiting jobs that pay when they start and do not cost 1
     paid                                        waiting jobs that were paid for at the door (field hg:p of the job's hash)
     flags                                       where it stands (0 nowhere, 1 due, 2 ready) + 4: in …:results + 8: paused
                                                 by hand
 ]]
---- @include "lib/type"
+--- @include "lib/share"
+--- @include "lib/service"
 
-local BUCKET = '<' .. 'ddddddd' .. 'ddd' .. 'ddddddd' .. 'dddddddddddd' .. 'I4I4I4I4B'
+local BUCKET = '<' .. 'ddddddd' .. 'ddd' .. 'ddddddd' .. 'dddddddddddd' .. 'dddd' .. 'I4I4I4I4B'
 -- The profile: what a caller gives is as long, and stands first.
 local PROFILE, PROFILE_BYTES = '<' .. 'ddddddd' .. 'ddd', 80
 local NOWHERE, DUE, READY = 0, 1, 2
+local UNLIMITED = 1e15
 local loaded
 
 local function begin_buckets()
@@ -38,7 +41,7 @@ local function new_bucket(tenant)
     profile = '', given_T = 1e6, given_jT = 0, burst = 1, slack = 250000, weight = 1, conc = 1e15, pace = 0,
     depth = 1000, max_bytes = 1e15, max_wait = 1e15,
     tat = 0, jtat = 0, finish = 0, T = 1e6, jT = 0, bytes = 0, delayed_at = math.huge, w = false,
-    paid_cost = 0, held = 0, active = 0, waiting = 0, odd = 0, paid = 0, where = NOWHERE, indexed = false, stopped = false, paused = false,
+    paid_cost = 0, held = 0, served = 0, deserved = 0, share_at = 0, share_v = 0, active = 0, waiting = 0, odd = 0, paid = 0, where = NOWHERE, indexed = false, stopped = false, paused = false,
     delayed_changed = false, forgotten = false,
   }
 end
@@ -55,8 +58,8 @@ local function load_bucket(tenant)
   end
   local w1, w2, w3, w4, w5, w6, w7, w8, w9, w10, flags
   b.given_T, b.given_jT, b.burst, b.slack, b.weight, b.conc, b.pace, b.depth, b.max_bytes, b.max_wait, b.tat, b.jtat, b.finish,
-    b.T, b.jT, b.bytes, b.delayed_at, w1, w2, w3, w4, w5, w6, w7, w8, w9, w10, b.paid_cost, b.held, b.active, b.waiting, b.odd,
-    b.paid, flags = struct.unpack(BUCKET, stored)
+    b.T, b.jT, b.bytes, b.delayed_at, w1, w2, w3, w4, w5, w6, w7, w8, w9, w10, b.paid_cost, b.held, b.served,
+    b.deserved, b.share_at, b.share_v, b.active, b.waiting, b.odd, b.paid, flags = struct.unpack(BUCKET, stored)
   b.w = { w1, w2, w3, w4, w5, w6, w7, w8, w9, w10 }
   b.profile = string.sub(stored, 1, PROFILE_BYTES)
   b.where, b.indexed, b.stopped = flags % 4, flags % 8 >= 4, flags >= 8
@@ -69,7 +72,8 @@ local function save_bucket(b)
   local flags = b.where + (b.indexed and 4 or 0) + (b.stopped and 8 or 0)
   call('SET', b.key, struct.pack(BUCKET, b.given_T, b.given_jT, b.burst, b.slack, b.weight, b.conc, b.pace, b.depth,
     b.max_bytes, b.max_wait, b.tat, b.jtat, b.finish, b.T, b.jT, b.bytes, b.delayed_at, w[1], w[2], w[3], w[4], w[5], w[6],
-    w[7], w[8], w[9], w[10], b.paid_cost, b.held, b.active, b.waiting, b.odd, b.paid, flags))
+    w[7], w[8], w[9], w[10], b.paid_cost, b.held, b.served, b.deserved, b.share_at, b.share_v, b.active, b.waiting, b.odd,
+    b.paid, flags))
 end
 
 -- Whatever touched a quiet bucket has made its key; a sweep looks whether it may go again.
@@ -79,9 +83,8 @@ local function index_if_quiet(b)
   b.indexed = true
 end
 
-local UNLIMITED = 1e15
 -- Where some of them begin in the packed state, and what stands from `active` on.
-local BURST_AT, CONC_AT, TAT_AT, T_AT, DELAYED_AT, HELD_AT, TAIL_AT, TAIL = 17, 41, 81, 105, 129, 225, 233, '<I4I4I4I4B'
+local BURST_AT, CONC_AT, TAT_AT, T_AT, DELAYED_AT, HELD_AT, TAIL_AT, TAIL = 17, 41, 81, 105, 129, 225, 265, '<I4I4I4I4B'
 
 -- Of a bucket that is due: if any of its waiting jobs was paid for, then not the first.
 local function due_at(stored)
@@ -126,6 +129,7 @@ local function save()
       save_bucket(b)
     end
   end
+  keep_service()
   save_type()
 end
 
@@ -147,9 +151,11 @@ end
 local function apply_profile(b, given)
   if given == '' or given == b.profile then return false end
   local is_new = b.profile == ''
+  if b.where == READY then stop_competing(b) end
   b.profile = given
   b.given_T, b.given_jT, b.burst, b.slack, b.weight, b.conc, b.pace, b.depth, b.max_bytes, b.max_wait =
     struct.unpack(PROFILE, given)
+  if b.where == READY then compete(b) end
   local T, jT = interval(b.given_T, b.T), interval(b.given_jT, b.jT)
   if not is_new then
     b.tat = rescale(b.tat, b.T, T)

@@ -23,9 +23,18 @@ local function account_start(b, start_tag, cost, paid)
     b.tat = math.max(b.tat, now - b.slack) + cost * b.T
     b.jtat = math.max(b.jtat, now - b.slack) + b.jT
   end
+  measure_start(math.max(0, start_tag - ty.v))
   ty.v = math.max(ty.v, start_tag)
+  count_share(b)
+  count_served(b, cost)
   b.finish = start_tag + cost / b.weight
   ty.maxfin = math.max(ty.maxfin, b.finish)
+end
+
+-- Of a job whose start was estimated, hg:w also says what was estimated, and its hash when it came.
+local function observe_start(promised, admitted)
+  local guess, band = string.match(promised, '^c%d+ (%d+) (%d)$')
+  if guess then observe(guess * 1000, band + 0, (now_ms - admitted) * 1000) end
 end
 
 local function has_field(fields, name)
@@ -42,7 +51,7 @@ local function take_from(b, start_tag, token, lock_ms)
   }, { b.prefix, now_ms, cmsgpack.pack({ token = token, lockDuration = lock_ms, name = token }) })
   local id, fields = reply[2], reply[1]
   if type(fields) ~= 'table' then return nil end
-  local data, priority, cost, start_by
+  local data, priority, cost, start_by, promised, starts, admitted
   for i = 1, #fields, 2 do
     local name = fields[i]
     if name == 'data' then
@@ -53,6 +62,12 @@ local function take_from(b, start_tag, token, lock_ms)
       cost = tonumber(fields[i + 1])
     elseif name == 'hg:s' then
       start_by = true
+    elseif name == 'hg:w' then
+      promised = fields[i + 1]
+    elseif name == 'ats' then
+      starts = fields[i + 1]
+    elseif name == 'timestamp' then
+      admitted = fields[i + 1]
     end
   end
   if not data then return drop_missing(b, id) end
@@ -63,8 +78,9 @@ local function take_from(b, start_tag, token, lock_ms)
   count_bytes(b, -1, #data)
   if start_by then drop_deadline(b, id) end
   account_start(b, start_tag, cost, paid)
-  enter_run(token, b.tenant, id, b.tat, b.jtat, ty.tat, b.finish)
-  b.served = true
+  if promised and starts == '1' then observe_start(promised, admitted) end
+  enter_run(token, b.tenant, id, b.tat, b.jtat, ty.tat, b.finish, now)
+  b.was_served = true
   return { 'job', b.tenant, id, fields }
 end
 
@@ -117,6 +133,7 @@ end
 local function take_from_head(tenant, start_tag, token, lock_ms, limit)
   local b = load_bucket(tenant)
   promote_due(b, limit)
+  if b.where ~= READY then compete(b) end
   b.where = READY
   local taken
   if may_start(b) then taken = take_from(b, start_tag, token, lock_ms) end
@@ -128,7 +145,7 @@ local function fairest(token, lock_ms, limit)
   for _ = 1, limit do
     local head = call('ZRANGE', key_ready, '0', '0', 'WITHSCORES')
     if not head[1] then
-      ty.busy = 0
+      end_readiness()
       local due = call('ZRANGE', key_due, '0', '0', 'WITHSCORES')[2]
       return nothing_until(due and tonumber(due) or math.huge)
     end

@@ -4,9 +4,10 @@
 ]]
 --- @include "lib/place"
 
-local SCARCE_AFTER_US = 50000
 -- Less than any job costs: what rounding may leave of a priority in which nothing waits.
 local NOTHING = 1e-6
+-- µs: 285 years, beyond which Redis' integers and dates end.
+local FOREVER = 9e15
 
 -- µs until a job behind `cost` units and `jobs` jobs of this bucket starts. A backlogged bucket whose head is late by no
 -- more than the slack keeps its place in the ideal schedule, so that lateness does not move the jobs behind. One that is
@@ -43,13 +44,65 @@ local function lacks_slot(b, jobs)
   return b.active + jobs >= b.conc or ty.running + jobs >= ty.conc
 end
 
--- What to promise a job that starts after `wait` by its bucket: µs and what they rest on. Nobody knows when what is paused
--- goes on: whole_us makes that its greatest wait, which stands for never.
-local function promise(b, wait, cost, scarce)
-  if b.paused or ty.paused then return math.huge, 'capacity' end
+-- µs until virtual time comes to the tag of a job behind `cost` of its bucket, at the pace that was measured.
+local function wait_for_turn(b, s, cost)
+  local weights = ty.weights + (b.where == READY and 0 or b.weight)
+  return (math.max(0, b.finish - ty.v) + cost / b.weight) * weights * s.span / s.work
+end
+
+-- µs until a slot of the bucket's own concurrency is free for a job behind `jobs` others.
+local function wait_for_slot(b, jobs)
+  return math.max(0, jobs + b.active + 1 - b.conc) * mean_run() / b.conc
+end
+
+--[[
+  What measured service says of a wait of at least `least` µs: an estimate and its band, or nil when there is nothing to
+  estimate by. Where workers are scarce, a job also waits for the next start of anybody.
+]]
+local function estimate_wait(b, least, cost, jobs, is_urgent)
+  local s, by_slot = load_service(), b.conc < UNLIMITED and wait_for_slot(b, jobs) or 0
+  if s.starts < LEAST_STARTS or s.work < NOTHING then
+    if by_slot <= 0 then return nil end
+    return math.min(FOREVER, math.max(least, by_slot)), band_of(by_slot, mean_run() / b.conc)
+  end
+  local gap = s.span / s.starts
+  local wait = math.min(FOREVER, math.max(least, by_slot, wait_for_turn(b, s, cost)))
+  if is_scarce(b) then wait = wait + gap end
+  return wait, is_urgent and BEHIND_URGENT or band_of(wait, gap)
+end
+
+-- Whether unpaid jobs of a more urgent priority wait.
+local function waits_urgent(b, priority)
+  for p = 1, priority - 1 do
+    if b.w[p] > NOTHING then return true end
+  end
+  return false
+end
+
+--[[
+  What to promise a job of a priority that starts after `wait` by its bucket's own rate: { wait, basis } in µs, and with an estimate
+    earliest, latest   between which it starts nine times out of ten
+    guess, band        what was estimated, before that was corrected by how well it went till now
+  Nobody knows when what is paused goes on: whole_us makes that its greatest wait, which stands for never.
+]]
+local function promise(b, wait, priority, cost, jobs, scarce)
+  if b.paused or ty.paused then return { wait = math.huge, basis = 'capacity' } end
   local by_type = type_wait_behind(cost)
-  local by_rate = (b.T > 0 or b.jT > 0) and wait >= by_type and not scarce
-  return math.max(wait, by_type), by_rate and 'rate' or 'capacity'
+  if (b.T > 0 or b.jT > 0) and wait >= by_type and not scarce then return { wait = wait, basis = 'rate' } end
+  local least = math.max(wait, by_type)
+  local guess, band = estimate_wait(b, least, cost, jobs, waits_urgent(b, priority))
+  if not guess then return { wait = least, basis = 'capacity' } end
+  local earliest, middle, latest = calibrated(guess, band)
+  local likely = math.max(least, middle)
+  return {
+    wait = likely, basis = 'capacity', earliest = math.min(earliest, likely), latest = math.max(latest, likely),
+    guess = guess, band = band,
+  }
+end
+
+-- For a reply: -1 where there is no estimate.
+local function range_of(p)
+  return p.earliest and whole_us(p.earliest) or -1, p.latest and whole_us(p.latest) or -1
 end
 
 --[[

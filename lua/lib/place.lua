@@ -26,7 +26,8 @@ end
 
 -- Whatever takes the last ready bucket away ends the time without a pause.
 local function unready(b)
-  if call('ZREM', key_ready, b.tenant) == 1 and ty.busy > 0 and call('EXISTS', key_ready) == 0 then ty.busy = 0 end
+  if b.where == READY then stop_competing(b) end
+  if call('ZREM', key_ready, b.tenant) == 1 and ty.busy > 0 and call('EXISTS', key_ready) == 0 then end_readiness() end
 end
 
 local function park(b, at)
@@ -50,8 +51,9 @@ end
 local function make_ready(b)
   if b.where == DUE then call('ZREM', key_due, b.tenant) end
   -- A bucket that was ready keeps its start tag, unless it was just served.
-  if b.where ~= READY or b.served then call('ZADD', key_ready, num(math.max(ty.v, b.finish)), b.tenant) end
-  b.where, b.served = READY, false
+  if b.where ~= READY or b.was_served then call('ZADD', key_ready, num(math.max(ty.v, b.finish)), b.tenant) end
+  if b.where ~= READY then compete(b) end
+  b.where, b.was_served = READY, false
   if ty.busy == 0 then
     ty.busy = now
     ty.tat = math.max(ty.tat, now)
@@ -91,6 +93,7 @@ local function place_anew(b)
   if b.where ~= READY then
     unready(b)
   elseif not call('ZSCORE', key_ready, b.tenant) then
+    stop_competing(b)
     b.where = NOWHERE
   end
   place(b)

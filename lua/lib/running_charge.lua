@@ -21,6 +21,7 @@ local function correct_start(b, units, marks, paid)
   ty.tat, marks.type_tat = corrected(units * ty.T, marks.type_tat, type_tat, now)
   -- Whoever was turned away at the type's rate knows a later instant.
   if ty.tat < type_tat and ty.busy > 0 then due_earlier = true end
+  count_served(b, units)
   b.finish, marks.finish = corrected(units / b.weight, marks.finish, b.finish, ty.v)
   ty.maxfin = math.max(ty.maxfin, b.finish)
 end

@@ -3,14 +3,15 @@
     tat, jtat    of its bucket
     type_tat     of the type
     finish       of its bucket
+    started      the instant of that
   Of what a start put there, only what has not leaked since can come out again, and these marks tell how much that is.
 ]]
 --- @include "lib/bucket"
 
-local MARKS, MARKS_BYTES = '<dddd', 32
+local MARKS, MARKS_BYTES = '<ddddd', 40
 
-local function enter_run(token, tenant, id, tat, jtat, type_tat, finish)
-  call('HSET', key_running, token, tenant .. ' ' .. id .. ' ' .. struct.pack(MARKS, tat, jtat, type_tat, finish))
+local function enter_run(token, tenant, id, tat, jtat, type_tat, finish, started)
+  call('HSET', key_running, token, tenant .. ' ' .. id .. ' ' .. struct.pack(MARKS, tat, jtat, type_tat, finish, started))
 end
 
 local function run_of(entry)
@@ -23,6 +24,10 @@ local function is_run_of(entry, tenant, id)
 end
 
 local function marks_of(entry)
-  local tat, jtat, type_tat, finish = struct.unpack(MARKS, entry, #entry - MARKS_BYTES + 1)
-  return { tat = tat, jtat = jtat, type_tat = type_tat, finish = finish }
+  local tat, jtat, type_tat, finish, started = struct.unpack(MARKS, entry, #entry - MARKS_BYTES + 1)
+  return { tat = tat, jtat = jtat, type_tat = type_tat, finish = finish, started = started }
+end
+
+local function started_at(entry)
+  return struct.unpack('<d', entry, #entry - 7)
 end

@@ -11,35 +11,42 @@
     capped   1: a worker was turned away because the type was at its concurrency
     expiry   no startBy comes before this instant
     held     nothing starts before this instant
+    weights  of all that is ready, together
+    ran_us, ran         how long runs took, and how many: the newest counts most (lib/service)
+    served, served_at   cost of what started, fading (lib/share), and at which instant that was so
     T, burst, conc, slack, paused: the capacity
+  Behind them stands what lib/service has measured, which is unpacked only where it is needed.
   The field `format` is the version of the stored form.
 ]]
 --- @include "lib/clock"
 
-local TYPE_STATE = '<ddddddddddddddd'
+local TYPE_STATE, TYPE_BYTES = '<' .. 'dddddddddd' .. 'ddddd' .. 'ddddd', 160
 local ty
 local now, raw_now, now_ms
 
 local function load_type(explicit)
   local stored = call('HGET', key_type, 's')
   local last, offset, tat, running, v, maxfin, busy, capped, expiry, held = 0, 0, 0, 0, 0, 0, 0, 0, math.huge, 0
+  local weights, ran_us, ran, served, served_at = 0, 0, 0, 0, 0
   local T, burst, conc, slack, paused = 0, 1, 1e15, 25000, 0
   if stored then
-    last, offset, tat, running, v, maxfin, busy, capped, expiry, held, T, burst, conc, slack, paused =
-      struct.unpack(TYPE_STATE, stored)
+    last, offset, tat, running, v, maxfin, busy, capped, expiry, held, weights, ran_us, ran, served, served_at, T, burst,
+      conc, slack, paused = struct.unpack(TYPE_STATE, stored)
   end
   now, offset, raw_now = read_clock(explicit, last, offset)
   now_ms = unix_ms(now)
   ty = {
     last = now, offset = offset, tat = tat, running = running, v = v, maxfin = maxfin, busy = busy, capped = capped,
-    expiry = expiry, held = held,
+    expiry = expiry, held = held, weights = weights, ran_us = ran_us, ran = ran, served = served, served_at = served_at,
     T = T, burst = burst, conc = conc, slack = slack, paused = paused == 1,
+    measured = stored and string.sub(stored, TYPE_BYTES + 1) or '',
   }
 end
 
 local function save_type()
   call('HSET', key_type, 's', struct.pack(TYPE_STATE, ty.last, ty.offset, ty.tat, ty.running, ty.v, ty.maxfin, ty.busy,
-    ty.capped, ty.expiry, ty.held, ty.T, ty.burst, ty.conc, ty.slack, ty.paused and 1 or 0))
+    ty.capped, ty.expiry, ty.held, ty.weights, ty.ran_us, ty.ran, ty.served, ty.served_at, ty.T, ty.burst, ty.conc,
+    ty.slack, ty.paused and 1 or 0) .. ty.measured)
 end
 
 -- Start-time fair queuing (Goyal, Vin, Cheng 1996): nothing ready, nothing running, so nobody is ahead or behind.

@@ -8,12 +8,16 @@ const Nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type
 const Instant = Type.String({ format: 'date-time', description: 'RFC 3339, UTC, milliseconds' });
 const BasisName = Type.Union([Type.Literal('rate'), Type.Literal('capacity'), Type.Literal('delay')]);
 
+/** Where a start is estimated: the instants between which nine of ten such jobs start. */
+export const ReleaseBetween = Nullable(Type.Tuple([Instant, Instant]));
+
 /** When a job is expected to start; every field is `null` once it has started, or when nobody can say. */
 const PROMISE_FIELDS = {
   position: Nullable(Type.Integer({ description: '1 is the next to start in its bucket; null while delayed' })),
   releaseAt: Nullable(Instant),
   waitMs: Nullable(Type.Integer()),
   basis: Nullable(BasisName),
+  releaseBetween: ReleaseBetween,
   approximate: Type.Optional(Type.Literal(true)),
 };
 
@@ -34,6 +38,7 @@ export const JobResource = Type.Object({
   cost: Type.Number(),
   createdAt: Nullable(Instant),
   startedAt: Nullable(Instant),
+  slipMs: Nullable(Type.Integer({ description: 'how much later than promised it started; null until then' })),
   endedAt: Nullable(Instant),
   startBy: Nullable(Instant),
   attempts: Type.Integer({ description: 'how often it was started' }),
@@ -62,6 +67,7 @@ export function jobResource(view: JobView): JobResource {
     cost: view.cost,
     createdAt: rfc3339(view.createdAtMs),
     startedAt: instantOrNull(view.startedAtMs),
+    slipMs: view.slipMs,
     endedAt: instantOrNull(view.endedAtMs),
     startBy: instantOrNull(view.startByMs),
     attempts: view.attemptsMade,
@@ -74,15 +80,22 @@ export function jobResource(view: JobView): JobResource {
 
 /** When a job is expected to start, as every answer says it. */
 export function promiseFields(promise: StartPromise | null) {
-  if (promise === null) return { position: null, releaseAt: null, waitMs: null, basis: null };
-  const { position, releaseAtMs, waitMs, basis, approximate } = promise;
+  if (promise === null) return { position: null, releaseAt: null, waitMs: null, basis: null, releaseBetween: null };
+  const { position, releaseAtMs, waitMs, basis, releaseBetweenMs, approximate } = promise;
   return {
     position,
     releaseAt: rfc3339(releaseAtMs),
     waitMs: Number.isFinite(waitMs) ? Math.ceil(waitMs) : null,
     basis,
+    releaseBetween: betweenOrNull(releaseBetweenMs),
     ...(approximate === undefined ? {} : { approximate }),
   };
+}
+
+/** The two instants in RFC 3339. */
+export function betweenOrNull(between: StartPromise['releaseBetweenMs']): [string, string] | null {
+  const [earliest, latest] = (between ?? []).map(rfc3339);
+  return earliest && latest ? [earliest, latest] : null;
 }
 
 function instantOrNull(atMs: number | null): string | null {

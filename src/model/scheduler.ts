@@ -152,11 +152,8 @@ export class Scheduler {
     const bucket = all.bucket(tenant);
     const before = bucket.backlog.before(job);
     const { nowUs } = readClock(all.clock, rawUs);
-    const promised = new Door(bucket, all.type, all.schedule, all.rules, nowUs).promise(
-      before,
-      job.charged !== undefined,
-    );
-    return { ...promised, position: before.jobs + 1 };
+    const door = new Door(bucket, all.type, all.schedule, all.rules, nowUs);
+    return { ...door.promise(before, job.charged !== undefined), position: before.jobs + 1 };
   }
 
   #receive(door: Door, tenant: string, offer: JobOffer): DoorVerdict {
@@ -165,7 +162,7 @@ export class Scheduler {
     // A delay counts from a whole millisecond. It is a lower bound, so that is the next one.
     const dueAtUs = offer.delayMs > 0 ? (Math.ceil(all.nowUs / 1000) + offer.delayMs) * 1000 : all.nowUs;
     const startByUs = offer.startByUs === undefined ? undefined : offer.startByUs + all.clock.offsetUs;
-    const verdict = door.judge(offer, dueAtUs, startByUs);
+    const { verdict, guess } = door.judge(offer, dueAtUs, startByUs);
     if (verdict.kind !== 'admitted') return verdict;
     const { id, priority, cost, bytes } = offer;
     const fresh = {
@@ -173,6 +170,8 @@ export class Scheduler {
       dueAtUs,
       charged: undefined,
       marks: undefined,
+      guess: guess && { ...guess, atUs: all.nowUs },
+      startedAtUs: undefined,
       cancelRequested: false,
       stalls: 0,
       settledBy: undefined,

@@ -36,6 +36,11 @@ export interface StartPromise {
   /** The same as a wait from the moment of the answer, in milliseconds. */
   readonly waitMs: number;
   readonly basis: Basis;
+  /**
+   * Wall-clock instants between which it starts nine times out of ten, by what was measured; `null` where the promise is no
+   * estimate, or nothing was measured yet.
+   */
+  readonly releaseBetweenMs: readonly [earliestMs: number, latestMs: number] | null;
   /** Present and true when the read had to stop counting (more than 1,000 jobs of mixed cost ahead). */
   readonly approximate?: true;
 }
@@ -142,6 +147,8 @@ export interface JobView {
   readonly cost: number;
   readonly createdAtMs: number;
   readonly startedAtMs: number | null;
+  /** How much later than its admission promised it started, in milliseconds; `null` until then, and once it started again. */
+  readonly slipMs: number | null;
   readonly endedAtMs: number | null;
   readonly startByMs: number | null;
   /** Present while the job waits or is delayed. */

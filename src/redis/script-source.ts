@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { hoist } from './hoist.js';
+import { withPrivateNames } from './private-names.js';
 
 /** One function of a library: a file of `lua/`, and values for the `${…}` in it. */
 export interface Verb {
@@ -51,7 +52,9 @@ export function readLibrary(verbs: readonly Verb[], dir = LUA_DIR): Library {
     };
   });
   refuseTwins(gathered);
-  const prelude = [...gathered.texts, beginOf(gathered.texts)].join('\n');
+  const begin = beginOf(gathered.texts);
+  const users = [begin, ...bodies.map(({ body }) => body)].join('\n');
+  const prelude = [...withPrivateNames(gathered.texts, users), begin].join('\n');
   const hash = createHash('sha256').update(prelude).update(JSON.stringify(bodies)).digest('hex').slice(0, 12);
   const functions = bodies.map(({ key, argv }) => [key, { name: `${key}_${hash}`, argv }] as const);
   const registrations = bodies.map(({ key, flags, body }) => registration(`${key}_${hash}`, flags, body));

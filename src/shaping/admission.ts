@@ -1,5 +1,6 @@
 import type { Admission, JobView } from '../model/verdict.js';
 import { msOf } from './ms-of.js';
+import { releaseBetween } from './release-between.js';
 import type { AdmitVerdict } from './scripts.js';
 
 /** What the script said of one job, in the words of the model. `unixMs` is the clock of Redis at that moment. */
@@ -16,6 +17,7 @@ export function admissionOf(verdict: AdmitVerdict, unixMs: number, replayed: Job
           releaseAtMs: unixMs + msOf(verdict.waitUs),
           waitMs: msOf(verdict.waitUs),
           basis: verdict.basis,
+          releaseBetweenMs: releaseBetween(verdict.between, unixMs),
         },
       };
     case 'replayed':

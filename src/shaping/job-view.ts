@@ -1,6 +1,8 @@
 import type { JobState, JobView } from '../model/verdict.js';
 import { msOf } from './ms-of.js';
+import { releaseBetween } from './release-between.js';
 import type { JobFields, scripts } from './scripts.js';
+import { slipOf } from './slip.js';
 
 type ReadReply = NonNullable<ReturnType<(typeof scripts)['read']['parse']>>;
 
@@ -20,6 +22,7 @@ export function jobViewOf(type: string, tenant: string, id: string, read: ReadRe
     cost: Number(fields.get('hg:c') ?? 1),
     createdAtMs: Number(fields.get('timestamp')),
     startedAtMs: instant(fields.get('processedOn')),
+    slipMs: slipOf(fields)?.slipMs ?? null,
     endedAtMs: instant(fields.get('finishedOn')),
     startByMs: instant(fields.get('hg:s')),
     promise:
@@ -30,6 +33,7 @@ export function jobViewOf(type: string, tenant: string, id: string, read: ReadRe
             releaseAtMs: read.unixMs + waitMs,
             waitMs,
             basis,
+            releaseBetweenMs: releaseBetween(read.between, read.unixMs),
             ...(read.approximate && { approximate: true as const }),
           },
     attemptsMade: Number(fields.get('atm') ?? 0),

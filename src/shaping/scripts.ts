@@ -1,3 +1,4 @@
+import type { WaitRange } from '../model/service.js';
 import { asFields, asInteger, asList, asNumber, asText, asTexts, asWord } from '../redis/reply.js';
 import { describeScript } from '../redis/script.js';
 import { readLibrary } from '../redis/script-source.js';
@@ -36,6 +37,7 @@ export type AdmitVerdict =
       readonly position: number;
       readonly waitUs: number;
       readonly basis: 'rate' | 'capacity' | 'delay';
+      readonly between: WaitRange | null;
     }
   | { readonly kind: 'replayed'; readonly id: string }
   | {
@@ -146,7 +148,7 @@ export const scripts = {
     reply === 'ok' ? { kind: 'ok' as const } : { kind: 'other-format' as const, format: asText(asList(reply)[1]) },
   ),
   read: describeScript(library, 'read', ['now', 'tenant', 'id', 'scan', 'result'], (reply) => {
-    const [state, position, waitUs, basis, approximate, unixMs, fields] = asList(reply);
+    const [state, position, waitUs, basis, approximate, earliest, latest, unixMs, fields] = asList(reply);
     if (state === 'none') return undefined;
     return {
       state: asWord(state, ['waiting', 'delayed', 'active', 'completed', 'failed']),
@@ -154,6 +156,7 @@ export const scripts = {
       waitUs: asInteger(waitUs),
       basis: asWord(basis, ['rate', 'capacity', 'delay', '']),
       approximate: asInteger(approximate) === 1,
+      between: rangeOf(earliest, latest),
       unixMs: asNumber(unixMs),
       fields: asFields(fields),
     };
@@ -177,7 +180,7 @@ export const scripts = {
 };
 
 function parseVerdict(raw: unknown): AdmitVerdict {
-  const [kind, first, second, third, fourth, basis] = asList(raw);
+  const [kind, first, second, third, fourth, basis, earliest, latest] = asList(raw);
   switch (asWord(kind, ['admitted', 'replayed', 'rejected'])) {
     case 'admitted':
       return {
@@ -187,6 +190,7 @@ function parseVerdict(raw: unknown): AdmitVerdict {
         position: asInteger(third),
         waitUs: asInteger(fourth),
         basis: asWord(basis, ['rate', 'capacity', 'delay']),
+        between: rangeOf(earliest, latest),
       };
     case 'replayed':
       return { kind: 'replayed', id: asText(first) };
@@ -212,6 +216,11 @@ function parseDispatched(raw: unknown): Dispatched {
   const [kind, first, id, fields] = asList(raw);
   if (asWord(kind, ['job', 'nothing']) === 'nothing') return { kind: 'nothing', waitUs: orNull(asInteger(first)) };
   return { kind: 'job', tenant: asText(first), id: asText(id), fields: asFields(fields) };
+}
+
+function rangeOf(earliest: unknown, latest: unknown): WaitRange | null {
+  const [earliestUs, latestUs] = [orNull(asInteger(earliest)), orNull(asInteger(latest))];
+  return earliestUs === null || latestUs === null ? null : { earliestUs, latestUs };
 }
 
 /** -1 stands for "none" in replies, which hold no nil. */

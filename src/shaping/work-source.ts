@@ -10,7 +10,7 @@ import { type Dispatched, scripts } from './scripts.js';
 import type { TypeSettings } from './settings.js';
 
 /** Version of what stands in Redis. Another version is refused at start. */
-export const STORED_FORMAT = 3;
+export const STORED_FORMAT = 4;
 
 /** Buckets ripened, jobs promoted and jobs expired by one call, at most. */
 const STEP_LIMIT = 32;

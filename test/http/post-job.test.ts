@@ -121,12 +121,12 @@ test('a replay of a job that has ended promises nothing any more', async () => {
     promise: null,
   }));
   const response = await app.inject(post({ type: 'chat', data: {} }, { 'idempotency-key': 'k' }));
-  const nothing = { position: null, releaseAt: null, waitMs: null, basis: null };
+  const nothing = { position: null, releaseAt: null, waitMs: null, basis: null, releaseBetween: null };
   expect(response.json()).toMatchObject({ state: 'failed', ...nothing });
 });
 
 test('an instant past the year 9999 and one that never comes are answered without a failure', async () => {
-  const promise = { position: 1, releaseAtMs: 9e15, waitMs: 1.5, basis: 'rate' } as const;
+  const promise = { position: 1, releaseAtMs: 9e15, waitMs: 1.5, basis: 'rate', releaseBetweenMs: null } as const;
   const far = await answering(({ id }) => ({ ...admitted(id, 1), promise }));
   const { releaseAt, waitMs } = (await far.inject(post({ type: 'chat', data: {} }))).json();
   expect({ releaseAt, waitMs }).toEqual({ releaseAt: '9999-12-31T23:59:59.999Z', waitMs: 2 });

@@ -120,6 +120,15 @@ describe('the differential test notices', () => {
     ['a promise that forgets a hold', [['by_cost, by_jobs, b.held) - now', 'by_cost, by_jobs) - now']]],
     ["a promise that forgets the type's hold", [['* ty.T, ty.held) - now', '* ty.T) - now']]],
     ["a type's hold that is not kept", [['(ty.burst - 1) * ty.T, ty.held)\n', '(ty.burst - 1) * ty.T)\n']]],
+    ['a pace without the weights of what is ready', [['advance * ty.weights', 'advance']]],
+    ['weights that stay when a bucket is served', [['math.max(0, ty.weights - b.weight)', 'ty.weights']]],
+    [
+      'an estimate that forgets the finish tag',
+      [['(math.max(0, b.finish - ty.v) + cost / b.weight)', '(cost / b.weight)']],
+    ],
+    ['a start that is not compared with its promise', [["if promised and starts == '1' then", 'if false then']]],
+    ["an estimate that forgets the bucket's concurrency", [['math.max(least, by_slot, wait', 'math.max(least, wait']]],
+    ['a second start that is compared with the promise', [["if promised and starts == '1' then", 'if promised then']]],
     ['a job taken back that its old worker settles', [["call('HDEL', job, 'pb')", '']]],
     [
       'a clock that stands still after it stepped back',

@@ -1,3 +1,5 @@
+import { NO_SERVICE, type Service } from '../../src/model/service.js';
+
 /** What lua/lib/type.lua and lua/lib/bucket.lua pack: little-endian doubles, then for a bucket four integers and a byte. */
 const TYPE = [
   'last',
@@ -10,6 +12,11 @@ const TYPE = [
   'capped',
   'expiry',
   'held',
+  'weights',
+  'ran_us',
+  'ran',
+  'served',
+  'served_at',
   'T',
   'burst',
   'conc',
@@ -49,14 +56,39 @@ export const BUCKET_DOUBLES = [
     'w10',
     'paid_cost',
     'held',
+    'served',
+    'deserved',
+    'share_at',
+    'share_v',
   ],
 ];
 
 /** Numbers by name; all of them 0 when nothing is stored. */
 export type Stored = (name: string) => number;
 
+/** What lua/lib/service.lua packs behind the type; nothing until something was measured. */
+const PACE = ['started', 'span', 'work', 'starts'];
+const BANDS = 6;
+
 export function typeOf(bytes: unknown): Stored {
   return lookup(doubles(bytes, TYPE));
+}
+
+/** What was measured of a type's service. */
+export function serviceOf(bytes: unknown): Service {
+  const type = typeOf(bytes);
+  const ran = { ranUs: type('ran_us'), ran: type('ran') };
+  if (!Buffer.isBuffer(bytes) || bytes.length <= 8 * TYPE.length) return { ...NO_SERVICE, ...ran };
+  const measured = bytes.subarray(8 * TYPE.length);
+  const pace = lookup(doubles(measured, PACE));
+  const factor = (i: number): number => measured.readDoubleLE(8 * (PACE.length + i));
+  const bands = [...Array(BANDS).keys()].map((i) => ({
+    low: factor(3 * i),
+    middle: factor(3 * i + 1),
+    high: factor(3 * i + 2),
+  }));
+  const { startedAtUs, spanUs } = { startedAtUs: pace('started'), spanUs: pace('span') };
+  return { startedAtUs, spanUs, work: pace('work'), starts: pace('starts'), bands, ...ran };
 }
 
 export function bucketOf(bytes: unknown): Stored {

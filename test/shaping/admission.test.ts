@@ -11,6 +11,7 @@ const admitted: AdmitVerdict & { kind: 'admitted' } = {
   position: 3,
   waitUs: 1_500_001,
   basis: 'rate',
+  between: null,
 };
 const rejected = (parts: Partial<AdmitVerdict & { kind: 'rejected' }>): AdmitVerdict => ({
   kind: 'rejected',

@@ -8,6 +8,8 @@ export interface Before {
   readonly unpaid: { readonly jobs: number; readonly cost: number; readonly lastCost: number };
   /** Whether all of this is known, and is not merely the least that it can be. */
   readonly isKnown: boolean;
+  /** Whether anything unpaid of it is more urgent: then more of that may come and go before the job. */
+  readonly isUrgent: boolean;
 }
 
 /**
@@ -83,6 +85,7 @@ export class Backlog {
       cost: costOf(ahead),
       unpaid: { jobs: unpaid.length, cost: costOf(unpaid), lastCost },
       isKnown: true,
+      isUrgent: unpaid.some(({ priority }) => priority < job.priority),
     };
   }
 
@@ -106,6 +109,7 @@ export class Backlog {
         lastCost: unpaid.every((job) => job.cost === 1) ? 1 : cost,
       },
       isKnown: paid.length === 0 || ahead.length === 0 || isLast,
+      isUrgent: unpaid.some((job) => job.priority < priority),
     };
   }
 }

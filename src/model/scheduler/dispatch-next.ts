@@ -1,5 +1,7 @@
+import { measureStart, observe } from '../service.js';
 import { marksOf } from './running-charge.js';
 import type { ScheduledBucket } from './scheduled-bucket.js';
+import type { ScheduledJob } from './scheduled-job.js';
 import type { SchedulerState } from './scheduler-state.js';
 import { wholeUs } from './whole-us.js';
 
@@ -36,6 +38,7 @@ export function dispatchNext(all: SchedulerState, token: string, limit: number):
 
 /** The bucket's next job starts, unless the bucket is at its cap after all, or its first job is another one that waits. */
 function take(all: SchedulerState, bucket: ScheduledBucket, tag: number, token: string): string | undefined {
+  const { weights, busySinceUs = all.nowUs, fair } = all.schedule;
   all.schedule.ready.delete(bucket);
   if (bucket.paused || !all.rules.hasSlot(bucket.active.size, bucket.terms.concurrency)) return undefined;
   if (bucket.startableAtUs(all.rules) > all.nowUs) return undefined;
@@ -47,9 +50,25 @@ function take(all: SchedulerState, bucket: ScheduledBucket, tag: number, token: 
   all.runs.set(token, job);
   all.type.startJob(job.cost, all.nowUs);
   if (!job.charged) bucket.state = all.rules.startJob(bucket.state, bucket.terms.pace, job.cost, all.nowUs);
+  const advance = Math.max(0, tag - fair.virtualTime);
+  all.type.service = measureStart(all.type.service, { nowUs: all.nowUs, busySinceUs, advance, weights });
   all.schedule.serve(bucket, tag, job.cost);
+  keepPromise(all, job);
+  job.startedAtUs = all.nowUs;
   job.marks = marksOf(all, bucket);
   return job.id;
+}
+
+/** What was estimated of the job's first start is compared with that, in whole milliseconds. */
+function keepPromise(all: SchedulerState, job: ScheduledJob): void {
+  const { guess } = job;
+  if (!guess || job.startedAtUs !== undefined) return;
+  const kept = { waitUs: Math.round(guess.waitUs / 1000) * 1000, band: guess.band };
+  all.type.service = observe(all.type.service, kept, wholeMs(all.nowUs) - wholeMs(guess.atUs));
+}
+
+function wholeMs(us: number): number {
+  return Math.floor(us / 1000) * 1000;
 }
 
 /** Expiry has the same timer: an overdue job ends at its instant, not when it reaches the head. */

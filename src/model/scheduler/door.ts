@@ -1,6 +1,8 @@
 import type { Ahead, BucketState, Pace } from '../bucket.js';
+import { type Guess, SCARCE_AFTER_US, type WaitRange } from '../service.js';
 import type { Basis } from '../verdict.js';
 import type { Before } from './backlog.js';
+import { Outlook } from './outlook.js';
 import type { Rules } from './rules.js';
 import type { Schedule } from './schedule.js';
 import type { ScheduledBucket } from './scheduled-bucket.js';
@@ -18,6 +20,7 @@ export type DoorVerdict =
       readonly position: number;
       readonly waitUs: number;
       readonly basis: Basis;
+      readonly between: WaitRange | null;
     }
   | { readonly kind: 'replayed'; readonly id: string }
   | {
@@ -38,14 +41,14 @@ export type DoorVerdict =
 
 type Rejected = DoorVerdict & { readonly kind: 'rejected' };
 
-/** Something ready for longer than this says that workers are scarce. */
-const SCARCE_AFTER_US = 50_000;
-
 /** When a job starts that stands behind `before`, at the bucket's own rate and by what else is known. */
 export interface Promised {
   readonly ownWaitUs: number;
   readonly waitUs: number;
   readonly basis: Basis;
+  /** Of an estimate. */
+  readonly between: WaitRange | null;
+  readonly guess: Guess | undefined;
 }
 
 /** What the door sees at one instant. Reads the schedule, changes nothing. */
@@ -57,6 +60,7 @@ export class Door {
   readonly #nowUs: number;
   readonly #backlogged: boolean;
   readonly #scarce: boolean;
+  readonly #outlook: Outlook;
   /** The first job that did not fit closes the door for those behind it. */
   #closed: Rejected | undefined;
 
@@ -68,14 +72,16 @@ export class Door {
     this.#nowUs = nowUs;
     this.#backlogged = bucket.backlogged;
     this.#scarce = this.#isScarce();
+    this.#outlook = new Outlook(bucket, type, schedule);
   }
 
-  /** The verdict on a job that joins at `dueAtUs`, now or later. `startByUs` is by virtual now. */
-  judge(offer: JobOffer, dueAtUs: number, startByUs: number | undefined): DoorVerdict {
+  /** The verdict on a job that joins at `dueAtUs`, now or later, and what was estimated. `startByUs` is by virtual now. */
+  judge(offer: JobOffer, dueAtUs: number, startByUs: number | undefined): { verdict: DoorVerdict; guess?: Guess } {
     const { mode } = this.#bucket.terms;
     const max = this.#bucket.maxPolicedCost;
     // It would be refused at any time, so it says nothing of the jobs behind it.
-    if (mode === 'police' && offer.cost > max) return { ...rejected('cost_exceeds_max'), limit: String(max) };
+    if (mode === 'police' && offer.cost > max)
+      return { verdict: { ...rejected('cost_exceeds_max'), limit: String(max) } };
     const before = this.#bucket.backlog.beforeEndOf(offer.priority);
     // What the last unpaid job before it costs, nobody looks at.
     const isKnown = before.isKnown && (mode === 'shape' || before.unpaid.jobs === 0);
@@ -83,22 +89,17 @@ export class Door {
     const delayUs = dueAtUs - this.#nowUs;
     const ownWaitUs = Math.max(delayUs, promised.ownWaitUs);
     const late = startByUs === undefined ? undefined : this.#tooLate(startByUs, ownWaitUs);
-    if (late) return late;
+    if (late) return { verdict: late };
     this.#closed ??= this.#notFitting(offer, ownWaitUs, delayUs);
-    if (this.#closed) return this.#closed;
+    if (this.#closed) return { verdict: this.#closed };
+    const { id } = offer;
     if (offer.delayMs > 0) {
-      return {
-        kind: 'admitted',
-        id: offer.id,
-        state: 'delayed',
-        position: 0,
-        waitUs: wholeUs(ownWaitUs),
-        basis: 'delay',
-      };
+      const delayed = { state: 'delayed', position: 0, waitUs: wholeUs(ownWaitUs), basis: 'delay' } as const;
+      return { verdict: { kind: 'admitted', id, ...delayed, between: null } };
     }
-    const { waitUs, basis } = promised;
-    const position = before.jobs + 1;
-    return { kind: 'admitted', id: offer.id, state: 'waiting', position, waitUs: wholeUs(waitUs), basis };
+    const { waitUs, basis, between, guess } = promised;
+    const waiting = { state: 'waiting', position: before.jobs + 1, waitUs: wholeUs(waitUs) } as const;
+    return { verdict: { kind: 'admitted', id, ...waiting, basis, between }, ...(guess && { guess }) };
   }
 
   /** When a job starts that stands behind `before`; one that is paid waits only for the last unpaid one before it. */
@@ -110,11 +111,13 @@ export class Door {
     const typeState = { ...this.#type.state, jobTatUs: 0 };
     const typeWaitUs = this.#etaUs(typeState, this.#type.pace, this.#type.heldUntilUs, overall) - now;
     // Nobody knows when what is paused goes on.
-    if (this.#bucket.paused || this.#type.paused) return { ownWaitUs, waitUs: NEVER_US, basis: 'capacity' };
+    const known = { ownWaitUs, between: null, guess: undefined };
+    if (this.#bucket.paused || this.#type.paused) return { ...known, waitUs: NEVER_US, basis: 'capacity' };
     const limited = pace.emissionUs > 0 || pace.jobEmissionUs > 0;
     const unsure = this.#scarce || !before.isKnown || (isPaid && this.#lacksSlot(before.jobs));
-    const basis = limited && ownWaitUs >= typeWaitUs && !unsure ? 'rate' : 'capacity';
-    return { ownWaitUs, waitUs: Math.max(ownWaitUs, typeWaitUs), basis };
+    if (limited && ownWaitUs >= typeWaitUs && !unsure) return { ...known, waitUs: ownWaitUs, basis: 'rate' };
+    const leastUs = Math.max(ownWaitUs, typeWaitUs);
+    return { ownWaitUs, basis: 'capacity', ...this.#outlook.estimate(leastUs, before, this.#scarce) };
   }
 
   /** Until the bucket starts its next job, which frees a place; `null` when none is going to leave. */

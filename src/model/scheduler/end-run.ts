@@ -1,3 +1,4 @@
+import { measureRun } from '../service.js';
 import { undoStart } from './running-charge.js';
 import type { ScheduledBucket } from './scheduled-bucket.js';
 import type { ScheduledJob } from './scheduled-job.js';
@@ -18,6 +19,9 @@ const AGAIN: ReadonlySet<RunOutcome['kind']> = new Set(['retry', 'return', 'busy
 export function endRun(all: SchedulerState, token: string, job: ScheduledJob, outcome: RunOutcome): ScheduledBucket {
   const bucket = all.endRun(token, job);
   job.settledBy = token;
+  if (outcome.kind === 'completed' || outcome.kind === 'failed') {
+    all.type.service = measureRun(all.type.service, all.nowUs - (job.startedAtUs ?? all.nowUs));
+  }
   if (outcome.kind === 'busy') {
     const held = outcome.scope === 'type' ? all.type : bucket;
     held.heldUntilUs = Math.max(held.heldUntilUs, all.nowUs + outcome.holdMs * 1000);

@@ -18,6 +18,11 @@ export class Schedule {
     this.#rules = rules;
   }
 
+  /** Of all that is ready, together. */
+  get weights(): number {
+    return [...this.ready.keys()].reduce((sum, { terms }) => sum + terms.weight, 0);
+  }
+
   /** Puts the bucket where its jobs, its level and its caps say that it belongs. True when a time without a pause begins. */
   place(bucket: ScheduledBucket, nowUs: number): boolean {
     const waits = bucket.backlog.waiting.length > 0;

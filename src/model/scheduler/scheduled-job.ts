@@ -1,4 +1,5 @@
 import type { BucketState } from '../bucket.js';
+import type { Guess } from '../service.js';
 import type { JobState } from '../verdict.js';
 import type { StartMarks } from './running-charge.js';
 
@@ -34,6 +35,10 @@ export interface ScheduledJob {
   charged: BucketState | undefined;
   /** Of the job's last start. */
   marks: StartMarks | undefined;
+  /** What was estimated of its start, and when; `undefined` where the promise was no estimate. */
+  readonly guess: (Guess & { readonly atUs: number }) | undefined;
+  /** Its last start. */
+  startedAtUs: number | undefined;
   cancelRequested: boolean;
   stalls: number;
   /** The token whose settle this job last saw. */

@@ -1,4 +1,5 @@
 import { type BucketState, EMPTY_BUCKET, type Pace } from '../bucket.js';
+import { NO_SERVICE, type Service } from '../service.js';
 import type { Rules } from './rules.js';
 import type { TypeTerms } from './terms.js';
 
@@ -11,6 +12,8 @@ export class TypeState {
   /** Nothing starts before this instant, because its upstream is busy. */
   heldUntilUs = 0;
   concurrency = 1e15;
+  /** What was measured of the service that jobs get. */
+  service: Service = NO_SERVICE;
   #pace: Pace = { emissionUs: 0, jobEmissionUs: 0, burst: 1, slackUs: 25_000 };
   readonly #rules: Rules;
 

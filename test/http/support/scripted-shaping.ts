@@ -49,7 +49,7 @@ export function admitted(id: string, position: number): Admitted {
     id,
     replayed: false,
     state: 'waiting',
-    promise: { position, releaseAtMs: Date.UTC(2026, 11, 1) + waitMs, waitMs, basis: 'rate' },
+    promise: { position, releaseAtMs: Date.UTC(2026, 11, 1) + waitMs, waitMs, basis: 'rate', releaseBetweenMs: null },
   };
 }
 

@@ -1,8 +1,9 @@
 import { startTag } from '../../../src/model/fair-queue.js';
 import type { ScheduledBucket } from '../../../src/model/scheduler/scheduled-bucket.js';
 import type { Scheduler } from '../../../src/model/scheduler.js';
+import type { Service } from '../../../src/model/service.js';
 import type { ScriptShard } from '../script-shard.js';
-import { bucketOf, typeOf } from '../stored-state.js';
+import { bucketOf, serviceOf, typeOf } from '../stored-state.js';
 
 /** One bucket as either side has it. Sums of costs are rounded: Redis adds them up in another order. */
 export interface BucketShot {
@@ -32,6 +33,9 @@ export interface Shot {
   readonly typeTatUs: number;
   readonly typeHeldUntilUs: number;
   readonly busySinceUs: number;
+  /** Of all that is ready, together. */
+  readonly weights: number;
+  readonly service: Service;
   readonly due: Readonly<Record<string, number>>;
   readonly ready: Readonly<Record<string, number>>;
   readonly runs: Readonly<Record<string, string>>;
@@ -58,6 +62,8 @@ export function shotOfModel(model: Scheduler, tenants: readonly string[]): Shot 
     typeTatUs: type.state.tatUs,
     typeHeldUntilUs: type.heldUntilUs,
     busySinceUs: schedule.busySinceUs ?? 0,
+    weights: rounded(schedule.weights),
+    service: roundedService(type.service),
     due: byTenant(schedule.due),
     ready: byTenant(schedule.ready),
     runs: Object.fromEntries([...runs].map(([token, job]) => [token, `${job.tenant} ${job.id}`])),
@@ -116,6 +122,8 @@ export async function shotOfRedis(
     typeTatUs: field('tat'),
     typeHeldUntilUs: field('held'),
     busySinceUs: field('busy'),
+    weights: rounded(field('weights')),
+    service: roundedService(serviceOf(type)),
     due: scoresOf(due),
     ready: scoresOf(ready),
     // Behind tenant and job stand the marks of the start, packed.
@@ -165,6 +173,22 @@ export function withoutTheForgettable(shot: Shot, tenants: ReadonlySet<string>):
 
 function costOf(jobs: readonly { readonly cost: number }[]): number {
   return jobs.reduce((sum, { cost }) => sum + cost, 0);
+}
+
+/** Sums of weights, too, are added up in another order. */
+function roundedService(service: Service): Service {
+  const { spanUs, work, starts, ran, ranUs, bands } = service;
+  return {
+    ...service,
+    ...{ spanUs: digits(spanUs), work: digits(work), starts: digits(starts) },
+    ran: digits(ran),
+    ranUs: digits(ranUs),
+    bands,
+  };
+}
+
+function digits(value: number): number {
+  return Number(value.toPrecision(11));
 }
 
 function rounded(sum: number): number {

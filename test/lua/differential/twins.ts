@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { DEFAULT_PROFILE, emissionUs, type Profile } from '../../../src/model/profile.js';
 import type { RunOutcome } from '../../../src/model/scheduler/end-run.js';
 import type { BucketTerms } from '../../../src/model/scheduler/terms.js';
+import { wholeUs } from '../../../src/model/scheduler/whole-us.js';
 import { Scheduler } from '../../../src/model/scheduler.js';
 import { paceOf } from '../../../src/shaping/profile-bytes.js';
 import type { Dispatched } from '../../../src/shaping/scripts.js';
@@ -220,8 +221,8 @@ export class Twins {
     const redis = await this.#shard.read(job.tenant, job.id);
     const promised = this.#model.promiseOf(this.#shard.nowUs, job.tenant, job.id);
     const model = { state: this.#model.state.job(job.tenant, job.id)?.state, ...promised };
-    const { state, position, waitUs, basis } = redis ?? {};
-    const waits = promised ? { position, waitUs, basis } : {};
+    const { state, position, waitUs, basis, between } = redis ?? {};
+    const waits = promised ? { position, waitUs, basis, between } : {};
     return { redis: { state, ...waits }, model: withoutOwn(model) };
   }
 
@@ -309,9 +310,9 @@ function whoOf(dispatched: Dispatched) {
   return { kind, tenant, id };
 }
 
-function withoutOwn<Promise extends { ownWaitUs?: number; waitUs?: number }>(model: Promise) {
-  const { ownWaitUs: _, ...rest } = model;
-  return rest.waitUs === undefined ? rest : { ...rest, waitUs: Math.ceil(rest.waitUs) };
+function withoutOwn<Promise extends { ownWaitUs?: number; waitUs?: number; guess?: unknown }>(model: Promise) {
+  const { ownWaitUs: _, guess: __, ...rest } = model;
+  return rest.waitUs === undefined ? rest : { ...rest, waitUs: wholeUs(rest.waitUs) };
 }
 
 function pickOf<Item>(items: readonly Item[], pick: number): Item | undefined {

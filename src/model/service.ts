@@ -1,0 +1,160 @@
+/**
+ * What was measured of the service that a type's jobs get, for promises where workers, slots or the type's rate are scarce.
+ * `lua/lib/service.lua` does the same on Redis.
+ *
+ * **Pace.** While something has been ready for longer than {@link SCARCE_AFTER_US}, every start adds to three sums, in which
+ * the newest starts count most. Virtual time goes on by (work / span) / weights of what is ready now, and a job starts when
+ * virtual time comes to its tag.
+ *
+ * **Calibration.** For each band of estimates three factors, the 5 %, 50 % and 95 % points of (real wait / estimated wait),
+ * found by stochastic approximation (H. Robbins, S. Monro, "A Stochastic Approximation Method", 1951): each start moves a
+ * factor up or down, by steps that balance where that share of starts lies below it.
+ */
+export interface Service {
+  /** When the last measured start was, in microseconds. */
+  readonly startedAtUs: number;
+  /** Microseconds from each measured start back to the one before it. */
+  readonly spanUs: number;
+  /** How far virtual time went on at each, times the weights of all that was ready. */
+  readonly work: number;
+  readonly starts: number;
+  readonly bands: readonly Factors[];
+  /** Microseconds that runs took, and how many they were. */
+  readonly ranUs: number;
+  readonly ran: number;
+}
+
+/** Points of (real wait / estimated wait). */
+export interface Factors {
+  readonly low: number;
+  readonly middle: number;
+  readonly high: number;
+}
+
+/** Waits in whole microseconds between which a job starts nine times out of ten. */
+export interface WaitRange {
+  readonly earliestUs: number;
+  readonly latestUs: number;
+}
+
+/** A wait in microseconds that was estimated, and by which band of factors it is corrected. */
+export interface Guess {
+  readonly waitUs: number;
+  readonly band: number;
+}
+
+/** Something ready for longer than this says that workers are scarce. */
+export const SCARCE_AFTER_US = 50_000;
+
+/** What each start leaves of the sums before it. */
+const KEEP = 255 / 256;
+/** Starts before a pace counts as measured. */
+const LEAST_STARTS = 8;
+/** Waits are compared with this much added to both: below it, nobody cares by what factor one is off. */
+const GRACE_US = 10_000;
+/** Less than any job costs: what rounding may leave. */
+const NOTHING = 1e-6;
+const LEAST = 1e-6;
+const MOST = 1e6;
+/** Bands by how many gaps between two starts an estimate is long: up to these many; the last has no end. */
+const BANDS = [2, 8, 32, 128];
+/** A job behind more urgent ones has a band of its own, for more of these may come and go before it, however long it waits. */
+export const BEHIND_URGENT = 5;
+/**
+ * By band: how wide a range is before anything was observed, a step of its bounds, a 27th of that, and a step of the middle.
+ * Odds of 27 to 1 leave 7 % outside as long as nothing changes between a promise and the start, and 10 to 15 % as things do.
+ * Jobs that wait at the same time err alike, so the longer the waits of a band the smaller are its steps: larger ones would
+ * follow each crowd instead of averaging over many, and be wrong about the next one.
+ */
+const TUNING = [
+  { wide: 8, step: 1.04, fine: 1.00145367, even: 1.0131594 },
+  { wide: 4, step: 1.03, fine: 1.00109537, even: 1.00990163 },
+  { wide: 2.2, step: 1.015, fine: 1.00055158, even: 1.00497521 },
+  { wide: 1.5, step: 1.006, fine: 1.00022158, even: 1.00199601 },
+  { wide: 1.4, step: 1.003, fine: 1.00011095, even: 1.000999 },
+  { wide: 12, step: 1.02, fine: 1.0007337, even: 1.00662271 },
+] as const;
+const UNSEEN: readonly Factors[] = TUNING.map(({ wide }) => ({ low: 1 / wide, middle: 1, high: wide }));
+const NO_FACTORS: Factors = { low: 1, middle: 1, high: 1 };
+
+/** Before anything was measured. */
+export const NO_SERVICE: Service = {
+  startedAtUs: 0,
+  spanUs: 0,
+  work: 0,
+  starts: 0,
+  bands: UNSEEN,
+  ranUs: 0,
+  ran: 0,
+};
+
+/** A job starts at `nowUs`, virtual time goes on by `advance`, and `weights` is the sum over all that is ready. */
+export function measureStart(
+  service: Service,
+  start: { readonly nowUs: number; readonly busySinceUs: number; readonly advance: number; readonly weights: number },
+): Service {
+  const scarceSinceUs = start.busySinceUs + SCARCE_AFTER_US;
+  if (start.nowUs <= scarceSinceUs) return service;
+  return {
+    ...service,
+    spanUs: service.spanUs * KEEP + start.nowUs - Math.max(service.startedAtUs, scarceSinceUs),
+    work: service.work * KEEP + start.advance * start.weights,
+    starts: service.starts * KEEP + 1,
+    startedAtUs: start.nowUs,
+  };
+}
+
+/** A run of a job ended that took `us`. */
+export function measureRun(service: Service, us: number): Service {
+  return { ...service, ranUs: service.ranUs * KEEP + us, ran: service.ran * KEEP + 1 };
+}
+
+/** How long a run takes, in microseconds; 0 while nobody knows. */
+export function meanRunUs({ ranUs, ran }: Service): number {
+  return ran > 0 ? ranUs / ran : 0;
+}
+
+/** Whether the pace of virtual time is known. */
+export function hasPace({ starts, work }: Service): boolean {
+  return starts >= LEAST_STARTS && work >= NOTHING;
+}
+
+/** Microseconds in which virtual time goes on by `advance` among what is ready. */
+export function turnUs({ spanUs, work }: Service, advance: number, weights: number): number {
+  return (advance * weights * spanUs) / work;
+}
+
+/** Microseconds between two starts. */
+export function gapUs({ spanUs, starts }: Service): number {
+  return spanUs / starts;
+}
+
+/** The band of an estimate, where one start follows another after `gap`. */
+export function bandOf(waitUs: number, gap: number): number {
+  const band = BANDS.findIndex((most) => waitUs < most * gap);
+  return band < 0 ? BANDS.length : band;
+}
+
+/** The three points of the wait that was estimated, in microseconds. */
+export function calibrated(service: Service, { waitUs, band }: Guess): Factors {
+  const { low, middle, high } = service.bands[band] ?? NO_FACTORS;
+  const at = (factor: number): number => Math.max(0, (waitUs + GRACE_US) * factor - GRACE_US);
+  return { low: at(low), middle: at(middle), high: at(high) };
+}
+
+/** A job of which `guess` was estimated starts after `realUs`. */
+export function observe(service: Service, guess: Guess, realUs: number): Service {
+  const { low, middle, high } = service.bands[guess.band] ?? NO_FACTORS;
+  const { step, fine, even } = TUNING[guess.band] ?? TUNING[0];
+  const factor = (realUs + GRACE_US) / (guess.waitUs + GRACE_US);
+  const learned = {
+    low: within(factor < low ? low / step : low * fine),
+    middle: within(factor < middle ? middle / even : middle * even),
+    high: within(factor > high ? high * step : high / fine),
+  };
+  return { ...service, bands: service.bands.map((was, i) => (i === guess.band ? learned : was)) };
+}
+
+function within(factor: number): number {
+  return Math.min(MOST, Math.max(LEAST, factor));
+}
