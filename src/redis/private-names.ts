@@ -4,8 +4,8 @@ const MOST_LOCALS = 200;
 const FUNCTION = /^local function (\w+)/;
 const NAMES = /^local ([\w, ]+?)(?: =.*)?$/;
 const WORD = /[A-Za-z_]\w*/g;
-/** BullMQ's own scripts are not indented, so what is inside of them looks like what is not. */
-const BULL_FUNCTION = /^local function bull_.*$/m;
+/** BullMQ's own text stays as it is. */
+const BULL_FUNCTION = /^local function bull_\w+\(KEYS, ARGV\)$/m;
 
 /**
  * Puts each text into a block of its own in which the names stay that no later text uses: a chunk of Lua may have only 200
@@ -27,11 +27,10 @@ export function withPrivateNames(texts: readonly string[], rest: string): string
 }
 
 function blockOf(text: string, later: ReadonlySet<string>): { names: readonly string[]; block: string } {
-  const bull = BULL_FUNCTION.exec(text);
-  const end = bull ? bull.index + bull[0].length : text.length;
+  const lines = text.split('\n');
+  if (BULL_FUNCTION.test(text)) return { names: lines.flatMap((line) => FUNCTION.exec(line)?.[1] ?? []), block: text };
   const names: string[] = [];
-  const lines = text.slice(0, end).split('\n');
-  const declared = lines.flatMap((line) => {
+  const inside = lines.flatMap((line) => {
     const found = namesOf(line);
     if (!found.some((name) => later.has(name))) return [line];
     names.push(...found);
@@ -39,7 +38,7 @@ function blockOf(text: string, later: ReadonlySet<string>): { names: readonly st
     return FUNCTION.test(line) || line.includes('=') ? [line.slice('local '.length)] : [];
   });
   const declaration = names.length > 0 ? `local ${names.join(', ')}\n` : '';
-  return { names, block: `${declaration}do\n${declared.join('\n')}${text.slice(end)}\nend` };
+  return { names, block: `${declaration}do\n${inside.join('\n')}\nend` };
 }
 
 function namesOf(line: string): string[] {

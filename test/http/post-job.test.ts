@@ -33,6 +33,7 @@ describe('a job that is let in', () => {
       releaseAt: '2026-12-01T00:00:02.000Z',
       waitMs: 2000,
       basis: 'rate',
+      releaseBetween: null,
     });
     expect(response.headers.location).toBe(`/v1/jobs/${body.id}`);
     expect(response.headers['content-type']).toBe('application/json; charset=utf-8');

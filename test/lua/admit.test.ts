@@ -36,6 +36,7 @@ describe('what the door promises', () => {
         position: i + 1,
         waitUs: ms * 1000,
         basis: 'rate',
+        between: null,
       })),
     );
   });
@@ -96,7 +97,15 @@ describe('what the door promises', () => {
     const shard = redis.shard();
     shard.nowUs += 1;
     const { first } = await shard.admit('a', [{ id: 'd', delayMs: 5 }], UNLIMITED);
-    expect(first).toEqual({ kind: 'admitted', id: 'd', state: 'delayed', position: 0, waitUs: 5999, basis: 'delay' });
+    expect(first).toEqual({
+      kind: 'admitted',
+      id: 'd',
+      state: 'delayed',
+      position: 0,
+      waitUs: 5999,
+      basis: 'delay',
+      between: null,
+    });
     expect((await shard.read('a', 'd'))?.waitUs).toBe(5999);
   });
 

@@ -29,8 +29,13 @@ describe('an admitted job', () => {
       id: 'a',
       replayed: false,
       state: 'waiting',
-      promise: { position: 3, releaseAtMs: NOW + 1501, waitMs: 1501, basis: 'rate' },
+      promise: { position: 3, releaseAtMs: NOW + 1501, waitMs: 1501, basis: 'rate', releaseBetweenMs: null },
     });
+  });
+
+  test('has the range of an estimate, rounded outwards', () => {
+    const estimated = { ...admitted, basis: 'capacity', between: { earliestUs: 999, latestUs: 2_000_001 } } as const;
+    expect(admissionOf(estimated, NOW, undefined)).toMatchObject({ promise: { releaseBetweenMs: [NOW, NOW + 2001] } });
   });
 
   test('has no position while it is delayed', () => {
