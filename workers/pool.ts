@@ -8,6 +8,7 @@ import { library } from '../src/shaping/scripts.js';
 import { type Agent, makeAgent } from './agent.js';
 import type { RunJob } from './perform.js';
 import type { EndedRun, Runner } from './runner.js';
+import { SlipHistogram } from './slip-histogram.js';
 
 export interface PoolOptions {
   /** How long a lock lasts, in milliseconds; it is renewed three times within that. */
@@ -39,6 +40,8 @@ const SWEEP_EVERY_MS = 5000;
  * It owns its agents and listeners; the connections and the handlers are the caller's to close.
  */
 export class Pool extends EventEmitter<PoolEvents> {
+  /** How promised starts were kept, for whoever exports it. */
+  readonly slips = new SlipHistogram();
   readonly #redis: Redis;
   readonly #subscriber: Subscriber;
   readonly #runners: readonly Runner[];
@@ -102,7 +105,10 @@ export class Pool extends EventEmitter<PoolEvents> {
   }
 
   #forward(runner: Runner): void {
-    runner.on('active', (job) => this.emit('active', job));
+    runner.on('active', (job, slip) => {
+      if (slip) this.slips.observe(job.type, slip);
+      this.emit('active', job);
+    });
     runner.on('error', (error) => this.emit('error', error));
     runner.on('ended', (run) => {
       if (run.verdict === 'lost') this.emit('released', run);

@@ -3,6 +3,7 @@ import { decodeTenant } from '../src/redis/keys.js';
 import { isPassing } from '../src/redis/outage.js';
 import { readOptions } from '../src/shaping/job-options.js';
 import type { Dispatched } from '../src/shaping/scripts.js';
+import { type Slip, slipOf } from '../src/shaping/slip.js';
 import type { Held, Outcome, WorkSource } from '../src/shaping/work-source.js';
 import { Charges } from './charges.js';
 import type { HandlerLog } from './handler.js';
@@ -24,7 +25,8 @@ export interface EndedRun {
 }
 
 interface RunnerEvents {
-  active: [job: RunJob];
+  /** `slip`: how its promised start was kept, of its first one. */
+  active: [job: RunJob, slip: Slip | undefined];
   ended: [run: EndedRun];
   error: [error: unknown];
   /** The last job under way here has ended. */
@@ -169,7 +171,7 @@ export class Runner extends EventEmitter<RunnerEvents> {
       const run = new Run(runJobOf(this.source.type, job), job.fields.get('data') ?? '', this.#plan, termsOf(job));
       this.#running.set(token, { run, held });
       const startedAt = performance.now();
-      const outcome = this.#stopping ? HANDED_BACK : await this.#run(run, held);
+      const outcome = this.#stopping ? HANDED_BACK : await this.#run(run, held, slipOf(job.fields));
       const runMs = performance.now() - startedAt;
       token = this.source.newToken();
       const settled = await this.#settle(held, outcome, token);
@@ -183,8 +185,8 @@ export class Runner extends EventEmitter<RunnerEvents> {
   }
 
   /** What the run came to, once all that its handler emitted and said of its cost has arrived. */
-  async #run(run: Run, held: Held): Promise<Outcome> {
-    this.emit('active', run.job);
+  async #run(run: Run, held: Held, slip: Slip | undefined): Promise<Outcome> {
+    this.emit('active', run.job, slip);
     const charges = new Charges((cost) => this.#charge(held, cost));
     const output = new Output((first, chunks) => this.#emit(held, first, chunks));
     const outcome = await run.outcome({

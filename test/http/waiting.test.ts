@@ -128,7 +128,7 @@ describe('Prefer: wait on POST', () => {
     expect(headers.get('preference-applied')).toBe('wait=1');
     expect(body).toEqual({
       ...{ id: held.id, type: 'chat', tenant: 'acme', state: 'active' },
-      ...{ position: null, releaseAt: null, waitMs: null, basis: null },
+      ...{ position: null, releaseAt: null, waitMs: null, basis: null, releaseBetween: null },
     });
   });
 
