@@ -102,16 +102,6 @@ local function refusal(job, e)
   return closed
 end
 
---[[
-  What hg:w keeps of a promise, by which its start is judged: the first letter of its basis and the instant (ms since 1970),
-  and of an estimate, in ms, what it was, and its band. nil where nothing was promised.
-]]
-local function kept_promise(p)
-  if p.wait == math.huge then return nil end
-  local kept = string.format('%s%d', string.sub(p.basis, 1, 1), now_ms + math.ceil(p.wait / 1000))
-  return p.guess and string.format('%s %d %d', kept, math.floor(p.guess / 1000 + 0.5), p.band) or kept
-end
-
 local function store(job, e)
   local args = cmsgpack.pack({ b.prefix, job.id, job.name, tonumber(unix_ms(job.delay > 0 and delay_from or now)) })
   if job.delay > 0 then

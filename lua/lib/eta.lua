@@ -100,6 +100,16 @@ local function promise(b, wait, priority, cost, jobs, scarce)
   }
 end
 
+--[[
+  What hg:w keeps of a promise, by which its start is judged: the first letter of its basis and the instant (ms since 1970),
+  and of an estimate, in ms, what it was, and its band. nil where nothing was promised.
+]]
+local function kept_promise(p)
+  if p.wait == math.huge then return nil end
+  local kept = string.format('%s%d', string.sub(p.basis, 1, 1), now_ms + math.ceil(p.wait / 1000))
+  return p.guess and string.format('%s %d %d', kept, math.floor(p.guess / 1000 + 0.5), p.band) or kept
+end
+
 -- For a reply: -1 where there is no estimate.
 local function range_of(p)
   return p.earliest and whole_us(p.earliest) or -1, p.latest and whole_us(p.latest) or -1

@@ -9,6 +9,7 @@ const admitted = (id: string): AdmitVerdict => ({
   position: 1,
   waitUs: 0,
   basis: 'rate',
+  between: null,
 });
 const rejected = (
   reason: 'bucket_full' | 'door_closed' | 'deadline_past' | 'cost_exceeds_max',
