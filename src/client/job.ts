@@ -34,6 +34,8 @@ export interface StartPromise {
   /** Milliseconds from the answer to `releaseAt`. */
   readonly waitMs: number | null;
   readonly basis: Basis | null;
+  /** Of an estimate: the two instants between which nine of ten such jobs start, RFC 3339. */
+  readonly releaseBetween: readonly [earliest: string, latest: string] | null;
   /** Counting stopped: far more than a thousand jobs are ahead. */
   readonly approximate?: true;
 }
@@ -57,6 +59,8 @@ interface FullJob extends JobFields {
   /** Instants in RFC 3339, by the clock of Redis. */
   readonly createdAt: string | null;
   readonly startedAt: string | null;
+  /** Milliseconds by which it started later than its admission promised; `null` until then. */
+  readonly slipMs: number | null;
   readonly endedAt: string | null;
   readonly startBy: string | null;
   /** How often it was started. */
