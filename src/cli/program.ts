@@ -1,6 +1,11 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { HeadgateError } from '../client/index.js';
 import { type ListenAddress, listenAddress } from '../config/listen-address.js';
 import type { WorkerOrder } from '../config/worker-order.js';
+import { checkCommands } from './commands/checks.js';
+import { jobCommands } from './commands/jobs.js';
+import { tenantCommands } from './commands/tenants.js';
+import { refusalText } from './remote.js';
 import type { RunOptions } from './run-api.js';
 
 interface CommonFlags {
@@ -35,12 +40,17 @@ export async function runProgram(argv: readonly string[], version: string): Prom
     return code;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof HeadgateError) {
+      process.stderr.write(`${refusalText(error, argv.includes('--json'))}\n`);
+      return 1;
+    }
     process.stderr.write(`headgate: ${error instanceof Error ? error.message : String(error)}\n`);
     return isWrongInput(error) ? 2 : 1;
   }
 }
 
-function describeProgram(version: string, setCode: (code: number) => void): Command {
+/** Every command and option. `setCode` is told the exit code of what ran. */
+export function describeProgram(version: string, setCode: (code: number) => void): Command {
   const program = new Command('headgate')
     .description("Multi-tenant traffic shaper: every tenant's jobs at its own steady rate.")
     .version(version)
@@ -88,6 +98,9 @@ function describeProgram(version: string, setCode: (code: number) => void): Comm
       process.stdout.write(`${outcome === 'stopped' ? 'Redis stopped' : 'Redis was not running'} (${dataDir})\n`);
     },
   );
+  jobCommands(program, setCode);
+  tenantCommands(program);
+  checkCommands(command, program, loadOf, setCode);
   return program;
 }
 

@@ -7,6 +7,7 @@ import { createLogger, type Logger } from '../telemetry/logger.js';
 import { startApi } from './api-server.js';
 import { type FirstKeys, firstKeys } from './first-keys.js';
 import { greeting } from './greeting.js';
+import { UsageError } from './usage-error.js';
 import { startWorkerProcess, type WorkerProcess } from './worker-process.js';
 
 /** What was asked for on the command line. */
@@ -17,11 +18,6 @@ export interface RunOptions {
   readonly json: boolean;
   /** Slots and types of the workers to bring up beside the API; none when absent. */
   readonly workers?: Pick<WorkerOrder, 'types' | 'concurrency'>;
-}
-
-/** Wrong input: one sentence for people, exit code 2. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
 }
 
 /** Runs the API, and workers when asked to, until a signal. Resolves with the exit code. */

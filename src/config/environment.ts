@@ -12,6 +12,10 @@ export interface Environment {
   readonly dataDir: string | undefined;
   /** `HEADGATE_ADMIN_KEY`: an admin key beside those of the configuration. */
   readonly adminKey: string | undefined;
+  /** `HEADGATE_URL`: the Headgate that commands of the command line speak to. */
+  readonly url: string | undefined;
+  /** `HEADGATE_KEY`: the key that they speak with. */
+  readonly key: string | undefined;
   /** `PATH`. */
   readonly path: string | undefined;
   /** `HOME`. */
@@ -34,6 +38,8 @@ export function environment(variables: NodeJS.ProcessEnv = process.env): Environ
     listen: read('HEADGATE_LISTEN'),
     dataDir: read('HEADGATE_DATA'),
     adminKey: read('HEADGATE_ADMIN_KEY'),
+    url: read('HEADGATE_URL'),
+    key: read('HEADGATE_KEY'),
     path: read('PATH'),
     home: read('HOME'),
     cacheHome: read('XDG_CACHE_HOME'),

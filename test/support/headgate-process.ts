@@ -194,9 +194,9 @@ export class HeadgateFolder {
     return this.runBare([verb, ...this.#where(), ...flags]);
   }
 
-  /** Runs `headgate` with these arguments alone. It is ended when it goes on for too long. */
-  async runBare(args: readonly string[]): Promise<Outcome> {
-    const child = this.#child(args);
+  /** Runs `headgate` with these arguments and variables alone. It is ended when it goes on for too long. */
+  async runBare(args: readonly string[], variables: NodeJS.ProcessEnv = {}): Promise<Outcome> {
+    const child = this.#child(args, variables);
     const texts = { stdout: '', stderr: '' };
     child.stdout?.on('data', (chunk) => (texts.stdout += String(chunk)));
     child.stderr?.on('data', (chunk) => (texts.stderr += String(chunk)));
@@ -226,10 +226,10 @@ export class HeadgateFolder {
     return ['--config', this.configFile, '--data', this.dataDir];
   }
 
-  #child(args: readonly string[]): ChildProcess {
+  #child(args: readonly string[], variables: NodeJS.ProcessEnv = {}): ChildProcess {
     const child = spawn(process.execPath, [PROGRAM, ...args], {
       cwd: this.dir,
-      env: plainEnvironment(),
+      env: { ...plainEnvironment(), ...variables },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const withUs = () => child.kill('SIGKILL');

@@ -1,0 +1,91 @@
+import { HeadgateError } from '../../client/index.js';
+import { type Config, ConfigError } from '../../config/config.js';
+import { environment } from '../../config/environment.js';
+import { type LoadOptions, loadConfig } from '../../config/load-config.js';
+import { serverOnPath } from '../../redis/embedded/server-program.js';
+import { embeddedTarget, inspectRedis } from '../../redis/inspect-redis.js';
+import type { Remote } from '../remote.js';
+import { configFindings, faultyConfig } from './config-findings.js';
+import type { Finding } from './finding.js';
+import { redisFindings } from './redis-findings.js';
+
+/** How long Redis may take to answer, in milliseconds. */
+const WITHIN_MS = 3000;
+const OLDEST_NODE = { major: 20, minor: 19 };
+
+/** Looks at everything that Headgate needs. Changes nothing and starts nothing. */
+export async function examine(load: Omit<LoadOptions, 'env' | 'cwd'>, remote: Remote | undefined): Promise<Finding[]> {
+  const findings = [nodeFinding(process.versions.node)];
+  try {
+    const config = await loadConfig({ env: environment().variables, cwd: process.cwd(), ...load });
+    findings.push(...(await configFindings(config)), ...(await examineRedis(config)));
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    findings.push(...faultyConfig(error));
+  }
+  if (remote !== undefined) findings.push(await examineApi(remote));
+  return findings;
+}
+
+function nodeFinding(version: string): Finding {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const isOld = major < OLDEST_NODE.major || (major === OLDEST_NODE.major && minor < OLDEST_NODE.minor);
+  if (!isOld) return { about: 'node', level: 'ok', says: version };
+  return { about: 'node', level: 'fault', says: `${version} is too old`, mend: 'install Node 20.19 or later' };
+}
+
+async function examineRedis({ redis, dataDir, memory }: Config): Promise<Finding[]> {
+  const about = 'redis';
+  if (redis.kind === 'embedded') {
+    const target = await embeddedTarget(dataDir);
+    const found = target === undefined ? undefined : await inspectRedis(target, WITHIN_MS);
+    return found !== undefined && 'facts' in found ? redisFindings(found.facts, memory) : [await embeddedFinding()];
+  }
+  const target = redis.url.startsWith('/') ? { socketPath: redis.url } : { url: redis.url };
+  const found = await inspectRedis(target, WITHIN_MS);
+  if ('facts' in found) return redisFindings(found.facts, memory);
+  const mend = 'start it, or correct `redis:` (or REDIS_URL); passwords and TLS are part of the URL';
+  return [{ about, level: 'fault', says: `the configured server does not answer: ${found.away}`, mend }];
+}
+
+/** An embedded Redis that does not run is started by whoever needs it, if it can be. */
+async function embeddedFinding(): Promise<Finding> {
+  const about = 'redis';
+  const program = await serverOnPath(environment().path ?? '');
+  if (program !== undefined) {
+    const says = `embedded, not running; the next start brings up ${program.file} ${program.version}`;
+    return { about, level: 'ok', says };
+  }
+  const says = 'embedded, not running, and there is no redis-server or valkey-server on PATH';
+  return { about, level: 'warning', says, mend: 'install one; on Debian and Ubuntu the next start fetches one' };
+}
+
+async function examineApi({ client }: Remote): Promise<Finding> {
+  const about = 'api';
+  try {
+    const { status, checks } = await client.request<{ status: string; checks: Record<string, string> }>(
+      { method: 'GET', path: '/readyz' },
+      { deadlineMs: WITHIN_MS },
+    );
+    await client.request({ method: 'GET', path: '/v1/types', query: {} }, { deadlineMs: WITHIN_MS }).catch(tolerate);
+    const details = Object.entries(checks).map(([name, finding]) => `${name} ${finding}`);
+    return { about, level: status === 'ready' ? 'ok' : 'warning', says: `${status}: ${details.join('; ')}` };
+  } catch (error) {
+    if (!(error instanceof HeadgateError)) throw error;
+    const { code, message } = error;
+    return { about, level: 'fault', says: `${code}: ${message}`, mend: MENDS[code] ?? 'look into its log' };
+  }
+}
+
+/** An admin's key names no tenant here; that it is a key is all that is asked. */
+function tolerate(error: unknown): void {
+  if (!(error instanceof HeadgateError) || error.status !== 400) throw error;
+}
+
+const MENDS: Readonly<Record<string, string>> = {
+  network_error: 'start it with `headgate start`, or correct --url',
+  deadline_exceeded: 'it may be overloaded or another program: look at --url and its log',
+  unexpected_answer: 'something else answers there: correct --url',
+  invalid_key:
+    'correct --key (or HEADGATE_KEY); keys that were made at the first start stand in keys.json of the data folder',
+};

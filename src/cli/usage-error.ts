@@ -1,0 +1,4 @@
+/** Wrong input: one sentence for people, exit code 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
