@@ -168,6 +168,7 @@ export class Scheduler {
     const fresh = {
       order: 0,
       dueAtUs,
+      joinsAt: 'back' as const,
       charged: undefined,
       marks: undefined,
       guess: guess && { ...guess, atUs: all.nowUs },
@@ -184,7 +185,7 @@ export class Scheduler {
       job.charged = bucket.state;
     }
     const { backlog } = bucket;
-    if (offer.delayMs > 0) backlog.delay(job, dueAtUs);
+    if (offer.delayMs > 0) backlog.delay(job, dueAtUs, 'back');
     else backlog.join(job, 'back');
     return verdict;
   }

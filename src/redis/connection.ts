@@ -1,8 +1,9 @@
 import { EventEmitter, once } from 'node:events';
-import { Redis, type RedisOptions } from 'ioredis';
+import type { Redis, RedisOptions } from 'ioredis';
 import { keepAsking } from './heartbeat.js';
 import { isPassing, RedisUnavailable } from './outage.js';
 import { withoutArguments } from './private-error.js';
+import { PunctualRedis } from './punctual-redis.js';
 
 /** Where a Redis is: a URL (`redis://`, `rediss://`) or a unix socket. */
 export type RedisTarget = { readonly url: string } | { readonly socketPath: string };
@@ -34,20 +35,20 @@ const LOADING_LOOK_MS = 500;
  * The rest of the project gets its Redis from here and never opens one itself.
  */
 export function openConnection(target: RedisTarget, options: ConnectionOptions): Redis {
-  const redis = new Redis({
+  const settings: RedisOptions = {
     ...addressOf(target),
     connectionName: `headgate:${options.name}`,
     lazyConnect: true,
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
-    commandTimeout: options.deadlineMs,
     connectTimeout: options.deadlineMs,
     disconnectTimeout: DISCONNECT_MS,
     maxLoadingRetryTime: LOADING_LOOK_MS,
     retryStrategy: (attempt) =>
       Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempt, 6)) * (0.75 + Math.random() / 2),
-  });
+  };
+  const redis = new PunctualRedis(settings, options.deadlineMs);
   const note = reportState(redis, options.onState);
   keepAsking(redis, options.heartbeatMs ?? HEARTBEAT_MS, () => note(`no answer within ${options.deadlineMs} ms`));
   // A first attempt that fails is retried like any other; whoever needs Redis to be there waits with untilReady().

@@ -57,6 +57,18 @@ describe('a connection', () => {
     expect(await server.client().client('LIST')).toContain('name=headgate:api');
   });
 
+  test('holds no time against Redis in which this process stood still', async () => {
+    await start();
+    const connection = open(socket(), { deadlineMs: 100 });
+    await untilReady(connection);
+    // From here the loop comes to its timers before it looks at what has come in.
+    await new Promise(setImmediate);
+    const answers = [connection.ping(), connection.multi().ping().exec()];
+    const until = performance.now() + 120;
+    while (performance.now() < until);
+    expect(await Promise.all(answers)).toEqual(['PONG', [[null, 'PONG']]]);
+  });
+
   test('opened while Redis is away comes up with it, and tells down, then up', async () => {
     const { told, onState } = states();
     const redis = open(socket(), { onState });

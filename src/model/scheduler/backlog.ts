@@ -48,9 +48,10 @@ export class Backlog {
   }
 
   /** The job joins what waits at `dueAtUs`; of several with one instant the first to come is first. */
-  delay(job: ScheduledJob, dueAtUs: number): void {
+  delay(job: ScheduledJob, dueAtUs: number, joinsAt: ScheduledJob['joinsAt']): void {
     job.state = 'delayed';
     job.dueAtUs = dueAtUs;
+    job.joinsAt = joinsAt;
     insert(this.#delayed, job, (one, other) => one.dueAtUs < other.dueAtUs);
   }
 
@@ -58,7 +59,7 @@ export class Backlog {
   promote(nowUs: number, limit: number): void {
     const later = this.#delayed.findIndex((job) => job.dueAtUs > nowUs);
     const fellDue = Math.min(later === -1 ? this.#delayed.length : later, limit);
-    for (const job of this.#delayed.splice(0, fellDue)) this.join(job, 'back');
+    for (const job of this.#delayed.splice(0, fellDue)) this.join(job, job.joinsAt);
   }
 
   /** The next job to start leaves. */

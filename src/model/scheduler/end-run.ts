@@ -32,11 +32,16 @@ export function endRun(all: SchedulerState, token: string, job: ScheduledJob, ou
   if (!again) {
     job.state = outcome.kind === 'completed' || outcome.kind === 'failed' ? outcome.kind : 'cancelled';
   } else if (outcome.kind === 'retry' && outcome.delayMs > 0) {
-    bucket.backlog.delay(job, (Math.floor(all.nowUs / 1000) + outcome.delayMs) * 1000);
+    bucket.backlog.delay(job, (Math.floor(all.nowUs / 1000) + outcome.delayMs) * 1000, endFor(outcome));
   } else {
-    bucket.backlog.join(job, outcome.kind === 'retry' && !outcome.front ? 'back' : 'front');
+    bucket.backlog.join(job, endFor(outcome));
   }
   return bucket;
+}
+
+/** Where a job that waits again joins its priority. */
+function endFor(outcome: RunOutcome): 'front' | 'back' {
+  return outcome.kind === 'retry' && !outcome.front ? 'back' : 'front';
 }
 
 /** Takes back what runs under a lock that ran out: to the front of its priority, or to an end when it stalled too often. */

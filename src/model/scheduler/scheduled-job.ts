@@ -27,8 +27,9 @@ export interface ScheduledJob {
   state: JobState;
   /** Place among the jobs of its priority while it waits; 0 is the front, where jobs stand by id. */
   order: number;
-  /** When a delayed job joins what waits. */
+  /** When a delayed job joins what waits, and where in its priority. */
   dueAtUs: number;
+  joinsAt: 'front' | 'back';
   /** By virtual now; a job that has started does not expire. */
   startByUs: number | undefined;
   /** Of a job that paid at the door: its bucket right after that. It passes no rate gate, and no run of it is charged. */
