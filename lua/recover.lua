@@ -29,6 +29,7 @@ local function end_stalled(b, id, job, reason)
     id, now_ms, 'failedReason', reason, 'failed', '0', b.prefix,
     cmsgpack.pack({ token = '0', keepJobs = { count = -1 }, attempts = 0, maxMetricsSize = '' }), '',
   })
+  forget_if_erased(b, b.prefix .. 'failed', id)
   keep_result(b, b.prefix .. 'failed', keep_age, keep_count)
   ended[#ended + 1] = id
 end

@@ -58,6 +58,7 @@ local function finish(b, job, run)
   })
   if code == MISSING then return call('LREM', b.active_key, '-1', run.id) end
   if told ~= run.value then call('HSET', job, property, run.value) end
+  forget_if_erased(b, b.prefix .. target, run.id)
   keep_result(b, b.prefix .. target, keep_age, keep_count)
 end
 

@@ -14,6 +14,13 @@ local function remove_ended(b, id)
   call('DEL', job, job .. ':logs', job .. ':lock', job .. ':output')
 end
 
+-- A job whose tenant was erased while it ran leaves nothing.
+local function forget_if_erased(b, set, id)
+  if call('HEXISTS', b.prefix .. id, 'hg:z') == 0 then return end
+  remove_ended(b, id)
+  call('ZREM', set, id)
+end
+
 -- Keep at most `count` of an ended set; a call removes at most 100.
 local function trim_ended(b, set, count)
   local excess = math.min(call('ZCARD', set) - count, 100)

@@ -5,7 +5,7 @@ import type { Administration } from '../shaping/administration.js';
 import { adminOnly, noBody } from './admin-only.js';
 import { changeOverride, clearOverrides, OVERRIDE_BYTES, overrideBody } from './change-override.js';
 import type { HttpApp } from './http-app.js';
-import { accepted, type Checked } from './problems.js';
+import type { Checked } from './problems.js';
 import { replyProblem } from './reply-problem.js';
 import { NoQuery, PROBLEM_ANSWERS } from './request-schemas.js';
 
@@ -19,8 +19,8 @@ export interface Overridable {
   readonly find: (name: string) => Checked<string>;
   /** What an administrator is shown of it. */
   readonly resource: (name: string) => Promise<object> | object;
-  /** Whether its overrides may be cleared by DELETE. */
-  readonly mayClear?: (name: string) => Checked<true>;
+  /** What DELETE does beside clearing its overrides, and adds to the answer. */
+  readonly onDelete?: { readonly answer: Type.TSchema; readonly act: (name: string) => Promise<object> };
 }
 
 const Params = Type.Record(Type.String(), Type.String());
@@ -48,15 +48,16 @@ export function overrideRoutes(app: HttpApp, admin: Administration, thing: Overr
   };
   app.put(url, withBody, change(true));
   app.patch(url, withBody, change(false));
-  app.delete(url, { schema }, async (request, reply) => {
+  const { onDelete } = thing;
+  const deleted = { ...schema.response, ...(onDelete && { 200: onDelete.answer }) };
+  app.delete(url, { schema: { ...schema, response: deleted } }, async (request, reply) => {
     const name = nameIn(request, thing);
     if (!name.ok) return replyProblem(reply, name.problem);
     const empty = noBody(request.body);
     if (!empty.ok) return replyProblem(reply, empty.problem);
-    const may = thing.mayClear?.(name.value) ?? accepted(true);
-    if (!may.ok) return replyProblem(reply, may.problem);
+    const more = await onDelete?.act(name.value);
     const retimed = await clearOverrides(admin, { kind, name: name.value });
-    return reply.code(200).send({ ...(await resource(name.value)), retimed });
+    return reply.code(200).send({ ...(await resource(name.value)), retimed, ...more });
   });
 }
 

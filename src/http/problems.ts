@@ -34,7 +34,6 @@ export const PROBLEMS = {
   request_timeout: { status: 408, title: 'The request did not arrive in time', retryHelps: true },
   already_ended: { status: 409, title: 'The job has already ended', retryHelps: false },
   not_failed: { status: 409, title: 'The job has not failed', retryHelps: false },
-  tenant_not_in_file: { status: 409, title: 'The tenant does not stand in the configuration', retryHelps: false },
   too_many_keys: { status: 409, title: 'The tenant has as many keys as it may', retryHelps: false },
   deadline_unreachable: { status: 409, title: 'The job cannot start by startBy', retryHelps: false },
   body_too_large: { status: 413, title: 'The body is too large', retryHelps: false },

@@ -2,7 +2,7 @@ import type { LiveConfig } from '../config/live-config.js';
 import type { OverrideSubject } from '../config/override-subject.js';
 import type { OverrideChange } from '../config/read-override.js';
 import { applyChanges, type ScheduleParts } from './apply-changes.js';
-import { BucketControl, type Purged } from './bucket-control.js';
+import { BucketControl, type Erased, type Purged } from './bucket-control.js';
 import type { OverrideFollower } from './override-follower.js';
 import type { OverrideStore } from './override-store.js';
 import { RedisTenantKeys, type TenantKeys } from './tenant-keys.js';
@@ -28,6 +28,8 @@ export interface Administration {
   purgeType(type: string): Promise<Purged>;
   /** Keys of tenants. */
   readonly keys: TenantKeys;
+  /** Lets nothing remain of a tenant's jobs of a type; what runs goes when it ends. */
+  erase(type: string, tenant: string): Promise<Erased>;
 }
 
 export interface AdministrationParts extends ScheduleParts {
@@ -54,5 +56,6 @@ export function administration(parts: AdministrationParts): Administration {
     purge: (type, tenant) => buckets.purge(type, tenant),
     purgeType: (type) => buckets.purgeType(type),
     keys: new RedisTenantKeys(redis),
+    erase: (type, tenant) => buckets.erase(type, tenant),
   };
 }

@@ -20,6 +20,16 @@ export interface Purged {
   readonly more: boolean;
 }
 
+/** What an erasure came to. */
+export interface Erased {
+  /** Jobs that are gone, with payloads and results. */
+  readonly erased: number;
+  /** Jobs that run still and go when they end. */
+  readonly running: number;
+  /** Whether there was more than one call erases: ask again. */
+  readonly more: boolean;
+}
+
 /**
  * What administrators do to buckets beside changing their profiles. The connection is the caller's to close.
  *
@@ -48,6 +58,17 @@ export class BucketControl {
   /** Cancels what waits in a bucket now. */
   purge(type: string, tenant: string): Promise<Purged> {
     return this.#purgeBucket(type, encodeTenant(tenant), PURGE_LIMIT);
+  }
+
+  /** Lets nothing remain of a tenant in a bucket; what runs goes when it ends. */
+  async erase(type: string, tenant: string): Promise<Erased> {
+    let erased = 0;
+    for (;;) {
+      const reply = await this.#run(scripts.erase, type, ['', encodeTenant(tenant), CHUNK]);
+      erased += reply.erased;
+      const done = reply.remain === 0 || reply.erased === 0;
+      if (done || erased >= PURGE_LIMIT) return { erased, running: reply.running, more: !done };
+    }
   }
 
   /** Cancels what waits in every bucket of a type. */

@@ -69,6 +69,7 @@ const VERBS = [
   'pause',
   'pauses',
   'purge',
+  'erase',
   'configure',
   'read',
   'page',
@@ -143,6 +144,10 @@ export const scripts = {
   purge: describeScript(library, 'purge', ['now', 'tenant', 'limit', 'keep_age', 'keep_count'], (reply) => {
     const [cancelled, left] = asList(reply);
     return { cancelled: asInteger(cancelled), left: asInteger(left) };
+  }),
+  erase: describeScript(library, 'erase', ['now', 'tenant', 'limit'], (reply) => {
+    const [erased, remain, running] = asList(reply);
+    return { erased: asInteger(erased), remain: asInteger(remain), running: asInteger(running) };
   }),
   configure: describeScript(library, 'configure', ['now', 'format', 'T', 'burst', 'conc', 'slack'], (reply) =>
     reply === 'ok' ? { kind: 'ok' as const } : { kind: 'other-format' as const, format: asText(asList(reply)[1]) },

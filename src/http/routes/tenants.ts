@@ -1,9 +1,17 @@
+import { Type } from 'typebox';
 import type { Administration } from '../../shaping/administration.js';
 import { tenantId } from '../admin-only.js';
 import type { HttpApp } from '../http-app.js';
 import { TenantResource, tenantResource } from '../override-answer.js';
 import { overrideRoutes } from '../override-routes.js';
-import { accepted, refused } from '../problems.js';
+
+/** The answer to DELETE: what holds from now on, and what is gone. */
+const ErasedTenant = Type.Object({
+  ...TenantResource.properties,
+  erased: Type.Integer({ description: 'jobs that are gone, with payloads and results' }),
+  running: Type.Integer({ description: 'jobs that run still, and go when they end' }),
+  more: Type.Boolean({ description: 'there was more than one call erases: ask again' }),
+});
 
 /** `/v1/tenants/:id`: what holds for a tenant. Any id will do: one that nobody named has the default tier. */
 export function tenantRoutes(app: HttpApp, admin: Administration): void {
@@ -13,11 +21,16 @@ export function tenantRoutes(app: HttpApp, admin: Administration): void {
     answer: TenantResource,
     find: tenantId,
     resource: (id) => tenantResource(admin, id),
-    mayClear: (id) => {
-      if (admin.live.file.tenants.has(id)) return accepted(true);
-      const detail =
-        'Only a tenant of the configuration file goes back to what it says; `PUT {}` clears the overrides of any.';
-      return refused({ code: 'tenant_not_in_file', detail });
-    },
+    onDelete: { answer: ErasedTenant, act: (id) => eraseTenant(admin, id) },
   });
+}
+
+async function eraseTenant(admin: Administration, tenant: string) {
+  const types = [...admin.live.file.types.keys()];
+  const all = await Promise.all(types.map((type) => admin.erase(type, tenant)));
+  return {
+    erased: all.reduce((sum, { erased }) => sum + erased, 0),
+    running: all.reduce((sum, { running }) => sum + running, 0),
+    more: all.some(({ more }) => more),
+  };
 }

@@ -16,6 +16,7 @@ export function scriptedAdministration(config: Config): Administration {
     pause: async () => undefined,
     pauseType: async () => undefined,
     purge: async () => ({ cancelled: 0, more: false }),
+    erase: async () => ({ erased: 0, running: 0, more: false }),
     purgeType: async () => ({ cancelled: 0, more: false }),
     keys: {
       create: async () => undefined,
