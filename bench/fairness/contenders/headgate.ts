@@ -34,8 +34,10 @@ export async function openHeadgate(options: ContenderOptions): Promise<Contender
 function promised(admission: Admission | undefined): Promised {
   if (admission?.verdict !== 'admitted' || admission.promise === null)
     throw new Error(`a job was not admitted: ${JSON.stringify(admission)}`);
-  const { waitMs, basis } = admission.promise;
-  return { waitMs, basis, betweenMs: null };
+  const { waitMs, releaseAtMs, releaseBetweenMs, basis } = admission.promise;
+  const fromNow = (atMs: number): number => atMs - releaseAtMs + waitMs;
+  const betweenMs = releaseBetweenMs && ([fromNow(releaseBetweenMs[0]), fromNow(releaseBetweenMs[1])] as const);
+  return { waitMs, basis, betweenMs };
 }
 
 function offered(data: unknown): OfferedJob {
