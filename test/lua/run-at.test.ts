@@ -10,6 +10,7 @@ test('a job joins its queue at the instant that it named, by the clock of Redis'
   expect(first).toEqual({
     kind: 'admitted',
     id: 'j1',
+    between: null,
     state: 'delayed',
     position: 0,
     waitUs: 90_000_000,
