@@ -126,6 +126,10 @@ local function before_end_of(b, priority, waiting)
   for p = priority + 1, 10 do behind = behind or b.w[p] > NOTHING end
   if not behind then return cost, waiting, waiting, cost, true end
   local jobs = call('ZCOUNT', b.prioritized, '-inf', '(' .. num((priority + 1) * 0x100000000))
+  -- Of those that a quote has counted without storing anything.
+  for p, joining in pairs(b.joining or {}) do
+    if p <= priority then jobs = jobs + joining end
+  end
   if b.paid == 0 or jobs == 0 then return cost, jobs, jobs, cost, true end
   return cost, jobs, math.max(0, jobs - b.paid), jobs == waiting and cost + b.paid_cost or cost, jobs == waiting
 end

@@ -39,6 +39,7 @@ import { listTypes } from './routes/list-types.js';
 import { postBatch } from './routes/post-batch.js';
 import { postCheck } from './routes/post-check.js';
 import { postJob } from './routes/post-job.js';
+import { getQuote } from './routes/quote.js';
 import { retryJobs } from './routes/retry-jobs.js';
 import { requestValidators, unreadQuery } from './strict-query.js';
 
@@ -131,7 +132,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
 }
 
 const KEYED_ROUTES = [
-  ...[postJob, postBatch, getJob, listJobs, cancelJob, retryJobs, listTypes, getLimits],
+  ...[postJob, postBatch, getJob, listJobs, cancelJob, retryJobs, listTypes, getLimits, getQuote],
   ...[postCheck, listPolicies],
 ];
 

@@ -26,6 +26,22 @@ export const LimitsQuery = Type.Object(
   { additionalProperties: false },
 );
 
+/** The query of `GET /v1/quote`. */
+export const QuoteQuery = Type.Object(
+  {
+    type: TypeName,
+    tenant: Tenant,
+    count: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 1000, default: 1, description: 'a whole number of jobs from 1 to 1000' }),
+    ),
+    priority: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 9, default: 4, description: 'a whole number from 0 (first) to 9 (last)' }),
+    ),
+    cost: Type.Optional(Type.Number({ description: 'units that each job costs' })),
+  },
+  { additionalProperties: false },
+);
+
 /** The query of `GET /v1/jobs`. */
 export const JobsQuery = Type.Object(
   {

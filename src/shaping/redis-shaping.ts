@@ -11,10 +11,20 @@ import { parseJobId } from './job-id.js';
 import { packOptions } from './job-options.js';
 import { jobViewOf } from './job-view.js';
 import { profileBytes } from './profile-bytes.js';
+import { quoteOf } from './quote-of.js';
 import { Retrying } from './retrying.js';
 import { scripts } from './scripts.js';
 import { type Settings, typeSettings } from './settings.js';
-import type { BucketView, DoorAnswer, JobFilter, OutputChunk, Shaping, TypeView } from './shaping.js';
+import type {
+  BucketView,
+  DoorAnswer,
+  JobFilter,
+  OutputChunk,
+  Quote,
+  QuotedJobs,
+  Shaping,
+  TypeView,
+} from './shaping.js';
 
 /** Jobs that a read looks at, at most, where costs differ, and entries that a page looks at. */
 const SCAN_LIMIT = 1000;
@@ -102,6 +112,14 @@ export class RedisShaping implements Shaping {
 
   retryFailed(filter: Omit<JobFilter, 'state'>): Promise<BulkRetrial> {
     return this.#retrying.retryFailed(filter);
+  }
+
+  async quote(type: string, tenant: string, { count, priority, cost }: QuotedJobs): Promise<Quote> {
+    const { slackUs } = typeSettings(this.#settings, type);
+    const profile = profileBytes(this.#settings.profile(type, tenant), slackUs);
+    return quoteOf(
+      await this.#run(scripts.quote, type, ['', encodeTenant(tenant), profile, priority + 1, cost, count]),
+    );
   }
 
   async bucket(type: string, tenant: string): Promise<BucketView> {

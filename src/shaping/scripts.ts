@@ -74,6 +74,7 @@ const VERBS = [
   'read',
   'page',
   'inspect',
+  'quote',
 ];
 
 /** All verbs below, as Redis loads them. */
@@ -170,6 +171,19 @@ export const scripts = {
     const [more, score, id, ids] = asList(reply);
     return { more: asInteger(more) === 1, afterScore: asText(score), afterId: asText(id), ids: asTexts(ids) };
   }),
+  quote: describeScript(library, 'quote', ['now', 'tenant', 'profile', 'priority', 'cost', 'count'], (reply) => {
+    const [kind, unixMs, depth, free, first, last, meanRunUs] = asList(reply);
+    if (kind === 'cost_exceeds_max') return { kind: 'cost_exceeds_max' as const, max: asNumber(unixMs) };
+    return {
+      kind: 'quoted' as const,
+      unixMs: asNumber(unixMs),
+      depth: asInteger(depth),
+      freePlaces: asInteger(free),
+      first: parseStart(first),
+      last: parseStart(last),
+      meanRunUs: asInteger(meanRunUs),
+    };
+  }),
   inspect: describeScript(library, 'inspect', ['now', 'tenant'], (reply) => {
     const [level, waiting, delayed, running, cost, bytes, nextUs] = asList(reply);
     return {
@@ -183,6 +197,15 @@ export const scripts = {
     };
   }),
 };
+
+function parseStart(raw: unknown) {
+  const [waitUs, basis, earliest, latest] = asList(raw);
+  return {
+    waitUs: asInteger(waitUs),
+    basis: asWord(basis, ['rate', 'capacity']),
+    between: rangeOf(earliest, latest),
+  };
+}
 
 function parseVerdict(raw: unknown): AdmitVerdict {
   const [kind, first, second, third, fourth, basis, earliest, latest] = asList(raw);

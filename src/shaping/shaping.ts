@@ -8,6 +8,7 @@ import type {
   JobView,
   NewJob,
   Retrial,
+  StartPromise,
 } from '../model/verdict.js';
 
 /** How many jobs a bucket may hold and holds, read-only. */
@@ -52,6 +53,31 @@ export interface DoorAnswer {
   readonly freePlaces: number;
 }
 
+/** Jobs about which somebody asks when they would start. */
+export interface QuotedJobs {
+  readonly count: number;
+  /** 0 starts first, 9 last. */
+  readonly priority: number;
+  /** Of each, in units. */
+  readonly cost: number;
+}
+
+/** When a job would start. Milliseconds since 1970; `Infinity` while the bucket is paused. */
+export type QuotedStart = Pick<StartPromise, 'releaseAtMs' | 'basis' | 'releaseBetweenMs'>;
+
+/** When jobs would start that came now. */
+export type Quote =
+  | {
+      readonly verdict: 'quoted';
+      readonly first: QuotedStart;
+      readonly last: QuotedStart;
+      /** Milliseconds that a run takes on average; `null` until that was measured. */
+      readonly meanRunMs: number | null;
+      readonly depth: number;
+      readonly freePlaces: number;
+    }
+  | { readonly verdict: 'cost_exceeds_max'; readonly max: number };
+
 /** What a list of jobs is asked for. */
 export interface JobFilter {
   readonly type: string;
@@ -89,6 +115,8 @@ export interface Shaping {
   retry(tenant: string, id: string): Promise<Retrial>;
   /** The same of many failed jobs of a bucket, those that failed first before the others. */
   retryFailed(filter: Omit<JobFilter, 'state'>): Promise<BulkRetrial>;
+  /** When jobs would start that came now. Changes nothing. */
+  quote(type: string, tenant: string, jobs: QuotedJobs): Promise<Quote>;
   /** The state of one bucket. */
   bucket(type: string, tenant: string): Promise<BucketView>;
   /** The state of a type. */

@@ -51,6 +51,17 @@ async function dispatched() {
   return { token, tenant: taken.tenant, id: taken.id };
 }
 
+test('a quote says what the job is then promised, and has posted nothing', async () => {
+  await answer(post(chat()));
+  const quoted = await answer(as('acme', { url: '/v1/quote?type=chat&count=3' }));
+  expect(quoted).toMatchObject({ status: 200, body: { basis: 'rate', endAt: null, freePlaces: 999 } });
+  const posted = await answer(post(chat()));
+  expect(posted.body.position).toBe(2);
+  // What is ready is late by what has passed, which moves nothing behind it.
+  const apartMs = Date.parse(posted.body.releaseAt) - Date.parse(quoted.body.startAt);
+  expect(Math.abs(apartMs)).toBeLessThanOrEqual(1);
+});
+
 test('a posted job is read back as it was promised, and its bucket’s other jobs stand behind it', async () => {
   const before = Date.now();
   const first = await answer(post(chat({ n: 1 })));

@@ -176,6 +176,16 @@ export class ScriptShard {
     return this.run(scripts.read, [this.nowUs, encodeTenant(tenant), id, scan, '1']);
   }
 
+  quote(
+    tenant: string,
+    jobs: { readonly count: number; readonly priority: number; readonly cost: number },
+    profile: Partial<Profile> | '',
+  ): Promise<ReplyOf<'quote'>> {
+    const text = profile === '' ? '' : textOf(profile);
+    const { count, priority, cost } = jobs;
+    return this.run(scripts.quote, [this.nowUs, encodeTenant(tenant), text, priority + 1, cost, count]);
+  }
+
   inspect(tenant: string): Promise<ReplyOf<'inspect'>> {
     return this.run(scripts.inspect, [this.nowUs, encodeTenant(tenant)]);
   }

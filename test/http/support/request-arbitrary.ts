@@ -120,7 +120,17 @@ const query = fc
 const url = fc
   .tuple(
     fc.oneof(
-      fc.constantFrom('/v1/jobs', '/v1/jobs/batch', '/v1/types', '/v1/limits', '/healthz', '/readyz', '/', '/v1/nope'),
+      fc.constantFrom(
+        '/v1/jobs',
+        '/v1/jobs/batch',
+        '/v1/types',
+        '/v1/limits',
+        '/v1/quote',
+        '/healthz',
+        '/readyz',
+        '/',
+        '/v1/nope',
+      ),
       fc.constantFrom('/v1/check', '/v1/forward-auth', '/v1/policies'),
       fc
         .oneof(encoded, fc.constantFrom('01m8mderehyt2wrpdcvfkfdhj7.chat.0', '%', '%ff', '..'))

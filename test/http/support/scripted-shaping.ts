@@ -25,6 +25,7 @@ export function scriptedShaping(script: Script = {}): { shaping: Shaping; admits
     cancel: async () => 'not_found',
     retry: async () => ({ verdict: 'not_found' }),
     retryFailed: async () => ({ retried: 0 }),
+    quote: unscripted,
     bucket: unscripted,
     type: unscripted,
     ping: async () => undefined,
