@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import type { Config } from '../config/config.js';
 import { LiveConfig } from '../config/live-config.js';
@@ -18,6 +19,7 @@ import { openApiPolicing, outlivesRedis } from './api-policing.js';
 import { DEMO_TENANT, type FirstKeys } from './first-keys.js';
 import { followOverrides } from './live-overrides.js';
 
+const { version } = createRequire(import.meta.url)('headgate/package.json');
 /** How long Redis may take to answer a caller, in milliseconds. */
 const DEADLINE_MS = 2000;
 
@@ -55,6 +57,7 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
     directory: overrides.directory,
     feed,
     trustProxy: config.trustProxy,
+    document: { version },
     ready: () => readiness(shaping, memory.state, config),
     memory: () => memory.state,
     log,

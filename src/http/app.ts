@@ -13,6 +13,7 @@ import { acceptJsonBodies } from './accept-json-bodies.js';
 import { adminRoutes } from './admin-routes.js';
 import { answerClientError, answerExpectation } from './answer-client-error.js';
 import { answerErrors, replyError } from './answer-errors.js';
+import { describeApi } from './api-document.js';
 import { compileBodyChecks } from './body-checks.js';
 import { closeUnused } from './close-unused.js';
 import { Closing } from './closing.js';
@@ -65,6 +66,8 @@ export interface AppParts {
   readonly feed?: JobFeed;
   /** Whose word on a client's address is believed: nobody's unless stated. */
   readonly trustProxy?: TrustProxy;
+  /** Serves the OpenAPI document of this version at `/docs`; without it there is none. */
+  readonly document?: { readonly version: string };
   readonly limits?: Partial<HttpLimits>;
   /** 0 to 1, exclusive of 1; spreads the retries of callers after an outage. */
   readonly random?: () => number;
@@ -126,6 +129,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
     // A connection that stays open for the next request would keep the server from closing.
     if (closing.begun) reply.header('connection', 'close');
   });
+  if (parts.document !== undefined) describeApi(app, parts.document.version);
   const following = followingOver(parts.feed, limits, closing);
   addRoutes(app, parts, { random, following, batchBytes: limits.batchBytes, jobBytes: jobBytes(parts.door) });
   return app;
@@ -153,7 +157,9 @@ function addRoutes(
 ): void {
   const keeper = { door, newJobId, checks: compileBodyChecks(door) };
   const routeParts: RouteParts = { shaping, keeper, policed, keyring, ready, memory, ...more };
-  health(app.withTypeProvider<TypeBoxTypeProvider>(), routeParts);
+  app.register(async (scope) => {
+    health(scope.withTypeProvider<TypeBoxTypeProvider>(), routeParts);
+  });
   app.register(async (scope) => {
     forwardAuth(scope.withTypeProvider<TypeBoxTypeProvider>(), routeParts);
   });

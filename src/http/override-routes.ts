@@ -23,13 +23,11 @@ export interface Overridable {
   readonly onDelete?: { readonly answer: Type.TSchema; readonly act: (name: string) => Promise<object> };
 }
 
-const Params = Type.Record(Type.String(), Type.String());
-
 /** `GET`, `PUT`, `PATCH` and `DELETE` of one kind of thing: what holds, and what overrides the file. */
 export function overrideRoutes(app: HttpApp, admin: Administration, thing: Overridable): void {
   const { url, kind, resource } = thing;
   const schema = {
-    params: Params,
+    params: Type.Object({ [parameterName(thing)]: Type.String() }),
     querystring: NoQuery,
     response: { 200: thing.answer, ...PROBLEM_ANSWERS },
   };
@@ -61,10 +59,15 @@ export function overrideRoutes(app: HttpApp, admin: Administration, thing: Overr
   });
 }
 
-function nameIn(request: FastifyRequest, { url, find }: Overridable): Checked<string> {
+/** The one parameter in the address. */
+function parameterName({ url }: Pick<Overridable, 'url'>): string {
+  return url.slice(url.lastIndexOf(':') + 1);
+}
+
+function nameIn(request: FastifyRequest, thing: Overridable): Checked<string> {
   const admin = adminOnly(request);
   if (!admin.ok) return admin;
-  return find(parameterOf(request, url.slice(url.lastIndexOf(':') + 1)));
+  return thing.find(parameterOf(request, parameterName(thing)));
 }
 
 /** A parameter of the path, decoded. */

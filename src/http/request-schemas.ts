@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { CURSOR_PATTERN } from '../shaping/cursor.js';
 import { State } from './job-state.js';
 import { PolicedFields } from './policed-answer.js';
+import { PROBLEMS } from './problems.js';
 
 const Tenant = Type.Optional(
   Type.String({ minLength: 1, description: 'the id of a tenant; required with an admin key' }),
@@ -79,7 +80,7 @@ export const ProblemBody = Type.Object(
     type: Type.String(),
     title: Type.String(),
     status: Type.Integer(),
-    code: Type.String({ description: 'stable; see the table of error codes' }),
+    code: Type.Unsafe<string>({ type: 'string', enum: Object.keys(PROBLEMS), description: 'stable, for programs' }),
     detail: Type.String(),
     field: Type.Optional(Type.String()),
     retryAfterMs: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
