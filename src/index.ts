@@ -78,7 +78,18 @@ export {
   type ShapedQueueParts,
   shapedBackendFactory,
 } from './shaping/shaped-backend.js';
-export type { BucketView, DoorAnswer, JobFilter, OutputChunk, Shaping, TypeView } from './shaping/shaping.js';
+export type {
+  BucketPage,
+  BucketView,
+  DoorAnswer,
+  JobFilter,
+  OutputChunk,
+  Quote,
+  QuotedJobs,
+  QuotedStart,
+  Shaping,
+  TypeView,
+} from './shaping/shaping.js';
 export { syncProfiles } from './shaping/sync-profiles.js';
 export { RedisTenantKeys, type TenantKeys } from './shaping/tenant-keys.js';
 

@@ -53,3 +53,14 @@ local function count_served(b, cost)
   fade_served()
   b.served, ty.served = math.max(0, b.served + cost), math.max(0, ty.served + cost)
 end
+
+-- Units a second that the bucket was served, and those of its share, up to now.
+local function share_rates(b, is_ready)
+  if is_ready then count_share(b) else fade_share(b) end
+  return b.served * 1e6 / FADE_US, b.deserved * 1e6 / FADE_US
+end
+
+local function served_per_second()
+  fade_served()
+  return ty.served * 1e6 / FADE_US
+end

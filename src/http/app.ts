@@ -33,6 +33,7 @@ import { followJob } from './routes/follow-job.js';
 import { forwardAuth } from './routes/forward-auth.js';
 import { getJob } from './routes/get-job.js';
 import { getLimits } from './routes/get-limits.js';
+import { getStats } from './routes/get-stats.js';
 import { health } from './routes/health.js';
 import { listJobs } from './routes/list-jobs.js';
 import { listPolicies } from './routes/list-policies.js';
@@ -137,7 +138,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
 
 const KEYED_ROUTES = [
   ...[postJob, postBatch, getJob, listJobs, cancelJob, retryJobs, listTypes, getLimits, getQuote],
-  ...[postCheck, listPolicies],
+  ...[postCheck, listPolicies, getStats],
 ];
 
 function addRoutes(

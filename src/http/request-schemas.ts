@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { CURSOR_PATTERN } from '../shaping/cursor.js';
+import { BUCKET_CURSOR } from '../shaping/tenants-at.js';
 import { State } from './job-state.js';
 import { PolicedFields } from './policed-answer.js';
 import { PROBLEMS } from './problems.js';
@@ -39,6 +40,19 @@ export const QuoteQuery = Type.Object(
       Type.Integer({ minimum: 0, maximum: 9, default: 4, description: 'a whole number from 0 (first) to 9 (last)' }),
     ),
     cost: Type.Optional(Type.Number({ description: 'units that each job costs' })),
+  },
+  { additionalProperties: false },
+);
+
+/** The query of `GET /v1/stats`. */
+export const StatsQuery = Type.Object(
+  {
+    type: Type.Optional(TypeName),
+    tenant: Type.Optional(Type.String({ minLength: 1, description: 'the id of a tenant' })),
+    cursor: Type.Optional(Type.String({ pattern: BUCKET_CURSOR, description: 'the cursor of a previous page' })),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 100, default: 50, description: 'a whole number from 1 to 100' }),
+    ),
   },
   { additionalProperties: false },
 );

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Admission, BulkRetrial, Cancellation, JobPage, JobView, NewJob, Retrial } from '../model/verdict.js';
 import { orUnavailable } from '../redis/connection.js';
-import { encodeTenant, idempotencyKey, outputKey, scheduleKeys, shardTag } from '../redis/keys.js';
+import { encodeTenant, idempotencyKey, outputKey, shardTag } from '../redis/keys.js';
 import { type Argument, runScript, type Script } from '../redis/script.js';
 import { admissionOf } from './admission.js';
 import { admitInSteps } from './admit-in-steps.js';
@@ -16,6 +16,7 @@ import { Retrying } from './retrying.js';
 import { scripts } from './scripts.js';
 import { type Settings, typeSettings } from './settings.js';
 import type {
+  BucketPage,
   BucketView,
   DoorAnswer,
   JobFilter,
@@ -25,6 +26,7 @@ import type {
   Shaping,
   TypeView,
 } from './shaping.js';
+import { tenantsAt } from './tenants-at.js';
 
 /** Jobs that a read looks at, at most, where costs differ, and entries that a page looks at. */
 const SCAN_LIMIT = 1000;
@@ -133,16 +135,26 @@ export class RedisShaping implements Shaping {
     };
   }
 
+  async buckets(type: string, cursor: string | undefined, limit: number): Promise<BucketPage> {
+    const page = await orUnavailable(() => tenantsAt(this.#redis, shardTag(type), cursor, limit));
+    const found = await Promise.all(page.tenants.map((tenant) => this.bucket(type, tenant)));
+    const buckets = page.only === 'running' ? found.filter(({ waiting, delayed }) => waiting + delayed === 0) : found;
+    return { buckets, ...(page.cursor !== undefined && { cursor: page.cursor }) };
+  }
+
   async type(name: string): Promise<TypeView> {
-    const { due, ready, running: runningKey } = scheduleKeys(shardTag(name));
-    const [waiting, startable, running] = await orUnavailable(() =>
-      Promise.all([this.#redis.zcard(due), this.#redis.zcard(ready), this.#redis.hlen(runningKey)]),
+    const { dueBuckets, readyBuckets, running, servedPerSecond, meanRunUs, scarceUs } = await this.#run(
+      scripts.stats,
+      name,
+      [''],
     );
     return {
       type: name,
       capacity: typeSettings(this.#settings, name).capacity,
-      backloggedBuckets: waiting + startable,
-      running,
+      backloggedBuckets: dueBuckets + readyBuckets,
+      ...{ readyBuckets, running, servedPerSecond },
+      meanRunMs: meanRunUs === 0 ? null : Math.ceil(meanRunUs / 1000),
+      scarceForMs: scarceUs === null ? null : Math.ceil(scarceUs / 1000),
     };
   }
 

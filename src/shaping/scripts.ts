@@ -75,6 +75,7 @@ const VERBS = [
   'page',
   'inspect',
   'quote',
+  'stats',
 ];
 
 /** All verbs below, as Redis loads them. */
@@ -185,7 +186,7 @@ export const scripts = {
     };
   }),
   inspect: describeScript(library, 'inspect', ['now', 'tenant'], (reply) => {
-    const [level, waiting, delayed, running, cost, bytes, nextUs] = asList(reply);
+    const [level, waiting, delayed, running, cost, bytes, nextUs, served, deserved] = asList(reply);
     return {
       level: asNumber(level),
       waiting: asInteger(waiting),
@@ -194,6 +195,19 @@ export const scripts = {
       waitingCost: asNumber(cost),
       waitingBytes: asInteger(bytes),
       nextStartUs: orNull(asInteger(nextUs)),
+      servedPerSecond: asNumber(served),
+      deservedPerSecond: asNumber(deserved),
+    };
+  }),
+  stats: describeScript(library, 'stats', ['now'], (reply) => {
+    const [due, ready, running, served, meanRunUs, scarceUs] = asList(reply);
+    return {
+      dueBuckets: asInteger(due),
+      readyBuckets: asInteger(ready),
+      running: asInteger(running),
+      servedPerSecond: asNumber(served),
+      meanRunUs: asInteger(meanRunUs),
+      scarceUs: orNull(asInteger(scarceUs)),
     };
   }),
 };

@@ -25,6 +25,20 @@ export interface BucketView {
   readonly waitingBytes: number;
   /** Milliseconds until the bucket may start its next job; `null` when nothing waits or it is paused. */
   readonly nextStartMs: number | null;
+  /** Units that it was served, a second, over about the last minute: what lies t back counts e^(−t / 60 s). */
+  readonly servedPerSecond: number;
+  /**
+   * Its weighted max-min share of what the type served while it was ready, likewise. One that is ready without a pause is
+   * served that, but for a job; one that is not may be served more, having asked when few others did.
+   */
+  readonly deservedPerSecond: number;
+}
+
+/** Buckets with something waiting, delayed or running, a page at a time. */
+export interface BucketPage {
+  readonly buckets: readonly BucketView[];
+  /** Fetches the next page; absent on the last. */
+  readonly cursor?: string;
 }
 
 /** A job type as a whole, read-only. */
@@ -33,7 +47,15 @@ export interface TypeView {
   readonly capacity: Capacity;
   /** Buckets with something waiting. */
   readonly backloggedBuckets: number;
+  /** Those that may start something now, if there were a slot. */
+  readonly readyBuckets: number;
   readonly running: number;
+  /** Units that all tenants were served, a second, over about the last minute. */
+  readonly servedPerSecond: number;
+  /** Milliseconds that a run takes on average; `null` until that was measured. */
+  readonly meanRunMs: number | null;
+  /** For how long something has been ready without a pause while nobody had a slot for it; `null` while workers are enough. */
+  readonly scarceForMs: number | null;
 }
 
 /** A piece of a job's output. */
@@ -119,6 +141,12 @@ export interface Shaping {
   quote(type: string, tenant: string, jobs: QuotedJobs): Promise<Quote>;
   /** The state of one bucket. */
   bucket(type: string, tenant: string): Promise<BucketView>;
+  /**
+   * Buckets of a type in no particular order, about `limit` of them. One that moves between pages may be in two or in none.
+   *
+   * @param cursor Of the page before; after one that is not, there is nothing.
+   */
+  buckets(type: string, cursor: string | undefined, limit: number): Promise<BucketPage>;
   /** The state of a type. */
   type(name: string): Promise<TypeView>;
   /** Answers when Redis does; throws RedisUnavailable when it does not. */

@@ -2,9 +2,18 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DEFAULT_PROFILE } from '../../src/model/profile.js';
 import type { JobView } from '../../src/model/verdict.js';
 import { RedisUnavailable } from '../../src/redis/outage.js';
-import type { JobFilter } from '../../src/shaping/shaping.js';
+import type { BucketView, JobFilter, TypeView } from '../../src/shaping/shaping.js';
 import { type Script, scriptedShaping } from './support/scripted-shaping.js';
 import { as, problemIn, type TestApp, testApp } from './support/test-app.js';
+
+const TYPE: Omit<TypeView, 'type' | 'capacity'> = {
+  backloggedBuckets: 3,
+  readyBuckets: 1,
+  running: 2,
+  servedPerSecond: 1.5,
+  meanRunMs: null,
+  scarceForMs: null,
+};
 
 const VIEW: JobView = {
   id: 'j1',
@@ -185,7 +194,7 @@ describe('GET /v1/jobs', () => {
 
 describe('GET /v1/types', () => {
   const capacity = { ratePerSecond: 20, burst: 20, concurrency: Infinity };
-  const script: Script = { type: async (type) => ({ type, capacity, backloggedBuckets: 3, running: 2 }) };
+  const script: Script = { type: async (type) => ({ ...TYPE, type, capacity }) };
 
   test('gives a tenant the types that it may use, and what they demand', async () => {
     const app = await appWith(script);
@@ -215,20 +224,87 @@ describe('GET /v1/types', () => {
   });
 });
 
+const BUCKET: Omit<BucketView, 'type' | 'tenant'> = {
+  profile: { ...DEFAULT_PROFILE, depth: 10 },
+  level: 0.5,
+  waiting: 4,
+  delayed: 3,
+  running: 1,
+  waitingCost: 4,
+  waitingBytes: 40,
+  nextStartMs: 99.5,
+  servedPerSecond: 0.75,
+  deservedPerSecond: 0.8,
+};
+const BUCKET_STATE = {
+  level: 0.5,
+  waiting: 4,
+  delayed: 3,
+  running: 1,
+  waitingCost: 4,
+  waitingBytes: 40,
+  nextStartMs: 100,
+  share: { receivedPerSecond: 0.75, deservedPerSecond: 0.8 },
+};
+
+describe('GET /v1/stats', () => {
+  const script: Script = {
+    type: async (type) => ({ ...TYPE, type, capacity: { ratePerSecond: 20, burst: 20, concurrency: Infinity } }),
+    bucket: async (type, tenant) => ({ ...BUCKET, type, tenant }),
+    buckets: async (type, cursor = 'r0') => ({
+      buckets: [{ ...BUCKET, type, tenant: `from ${cursor}` }],
+      ...(cursor === 'r0' && { cursor: 'd17' }),
+    }),
+  };
+  const row = { ...TYPE, type: 'chat', capacity: { ratePerSecond: 20, burst: 20, concurrency: null } };
+  const ask = async (query: string, key: 'admin' | 'acme' = 'admin') =>
+    (await appWith(script)).inject(as(key, { url: `/v1/stats${query}` }));
+
+  test('gives every type as a whole', async () => {
+    const { types, buckets } = (await ask('')).json();
+    expect(types.map(({ type }: { type: string }) => type)).toEqual(['ocr', 'chat', 'llm']);
+    expect(types[1]).toEqual(row);
+    expect(buckets).toBeUndefined();
+  });
+
+  test('gives of one type also its buckets, page by page', async () => {
+    const first = (await ask('?type=chat&limit=1')).json();
+    expect(first).toEqual({
+      types: [row],
+      buckets: [{ tenant: 'from r0', weight: 1, ...BUCKET_STATE }],
+      cursor: 'd17',
+    });
+    const last = (await ask(`?type=chat&cursor=${first.cursor}`)).json();
+    expect(last.buckets[0].tenant).toBe('from d17');
+    expect(last.cursor).toBeUndefined();
+  });
+
+  test('gives the bucket of one tenant', async () => {
+    const { buckets, cursor } = (await ask('?type=chat&tenant=acme')).json();
+    expect(buckets).toEqual([{ tenant: 'acme', weight: 1, ...BUCKET_STATE }]);
+    expect(cursor).toBeUndefined();
+  });
+
+  test.each([
+    { query: '?type=nope', field: 'type' },
+    { query: '?tenant=acme', field: 'type' },
+    { query: '?limit=5', field: 'type' },
+    { query: '?type=chat&limit=101', field: 'limit' },
+    { query: '?type=chat&cursor=x9', field: 'cursor' },
+    { query: '?type=chat&cursor=r01', field: 'cursor' },
+    { query: '?type=chat&state=waiting', field: 'state' },
+  ])('$query is answered 400 and names $field', async ({ query, field }) => {
+    expect(problemIn(await ask(query))).toMatchObject({ status: 400, field });
+  });
+
+  test('is for admins', async () => {
+    expect(problemIn(await ask('', 'acme'))).toMatchObject({ status: 403, code: 'admin_only' });
+  });
+});
+
 describe('GET /v1/limits', () => {
   const script: Script = {
-    bucket: async (type, tenant) => ({
-      type,
-      tenant,
-      profile: { ...DEFAULT_PROFILE, depth: 10 },
-      level: 0,
-      waiting: 4,
-      delayed: 3,
-      running: 1,
-      waitingCost: 4,
-      waitingBytes: 40,
-      nextStartMs: 99.5,
-    }),
+    bucket: async (type, tenant) => ({ ...BUCKET, type, tenant }),
   };
 
   test('gives the effective profile per type, where null is no limit, and what is taken of it', async () => {
@@ -248,11 +324,8 @@ describe('GET /v1/limits', () => {
         weight: 1,
         concurrency: null,
       },
-      waiting: 4,
-      delayed: 3,
-      running: 1,
       freePlaces: 3,
-      nextStartMs: 100,
+      ...BUCKET_STATE,
     });
     expect(response.headers.ratelimit, 'three buckets have no one room').toBeUndefined();
   });

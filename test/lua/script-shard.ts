@@ -186,6 +186,10 @@ export class ScriptShard {
     return this.run(scripts.quote, [this.nowUs, encodeTenant(tenant), text, priority + 1, cost, count]);
   }
 
+  stats(): Promise<ReplyOf<'stats'>> {
+    return this.run(scripts.stats, [this.nowUs]);
+  }
+
   inspect(tenant: string): Promise<ReplyOf<'inspect'>> {
     return this.run(scripts.inspect, [this.nowUs, encodeTenant(tenant)]);
   }

@@ -265,6 +265,22 @@ describe('the state of a bucket and of its type', () => {
     await type.fill('b', 1);
     expect(await type.shaping.type(type.name)).toMatchObject({ backloggedBuckets: 2, running: 1 });
   });
+
+  test('all its buckets are met once by a walk over pages, none of which grows with the number of tenants', async () => {
+    const tenants = Array.from({ length: 900 }, (_, i) => `tenant ${i}`);
+    await Promise.all(tenants.map((tenant, i) => type.fill(tenant, 1, i % 3 === 0 ? { delayMs: 60_000 } : {})));
+    for (let i = 0; i < 150; i += 1) await type.take();
+    const seen: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await type.shaping.buckets(type.name, cursor, 20);
+      expect(page.buckets.length).toBeLessThan(100);
+      seen.push(...page.buckets.map(({ tenant }) => tenant));
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+    expect(seen.toSorted()).toEqual(tenants.toSorted());
+    expect(await type.shaping.buckets(type.name, 'x', 20)).toEqual({ buckets: [] });
+  });
 });
 
 test('everything is unavailable when Redis is, and nothing else is thrown', async () => {

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { BucketView } from '../../shaping/shaping.js';
 import { roomHeaders } from '../answer-headers.js';
+import { BUCKET_STATE, bucketState } from '../bucket-state.js';
 import { principalOf } from '../first-look.js';
 import type { HttpApp, RouteParts } from '../http-app.js';
 import { Limit, limitOrNull } from '../limit-or-null.js';
@@ -22,11 +23,8 @@ const BucketLimits = Type.Object({
     weight: Type.Number(),
     concurrency: Limit,
   }),
-  waiting: Type.Integer(),
-  delayed: Type.Integer(),
-  running: Type.Integer(),
   freePlaces: Limit,
-  nextStartMs: Limit,
+  ...BUCKET_STATE,
 });
 
 /** What holds for one tenant. */
@@ -55,7 +53,7 @@ export function getLimits(app: HttpApp, { shaping, keeper }: RouteParts): void {
 }
 
 function bucketLimits(bucket: BucketView) {
-  const { type, profile, waiting, delayed, running, nextStartMs } = bucket;
+  const { type, profile } = bucket;
   return {
     type,
     profile: {
@@ -68,11 +66,8 @@ function bucketLimits(bucket: BucketView) {
       weight: profile.weight,
       concurrency: limitOrNull(profile.concurrency),
     },
-    waiting,
-    delayed,
-    running,
     freePlaces: limitOrNull(freePlaces(bucket)),
-    nextStartMs: nextStartMs === null ? null : limitOrNull(Math.ceil(nextStartMs)),
+    ...bucketState(bucket),
   };
 }
 

@@ -27,6 +27,7 @@ export function scriptedShaping(script: Script = {}): { shaping: Shaping; admits
     retryFailed: async () => ({ retried: 0 }),
     quote: unscripted,
     bucket: unscripted,
+    buckets: async () => ({ buckets: [] }),
     type: unscripted,
     ping: async () => undefined,
     ...script,
