@@ -299,6 +299,26 @@ describe('startBy', () => {
     ]);
   });
 
+  test('is never refused because of an estimate, only at the rate of the bucket itself', async () => {
+    const shard = redis.shard();
+    const free = { ratePerSecond: Infinity };
+    await shard.admit('b', jobs(100), free);
+    for (let i = 0; i < 20; i += 1) {
+      shard.nowUs += 1_000_000;
+      await shard.take(`t${i}`);
+    }
+    const startByMs = shard.nowMs + 500;
+    await shard.admit(
+      'a',
+      jobs(50).map((job) => ({ ...job, id: `a${job.id}` })),
+      free,
+    );
+    const { first } = await shard.admit('a', [{ id: 'x', startByMs }], '');
+    if (first?.kind !== 'admitted') throw new Error('it was refused');
+    expect(first.basis).toBe('capacity');
+    expect(first.between?.earliestUs).toBeGreaterThan(500_000);
+  });
+
   test('is kept by the clock of Redis, also after that clock stepped back', async () => {
     const shard = redis.shard();
     await shard.admit('b', [{ id: 'b1' }]);

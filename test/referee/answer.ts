@@ -9,6 +9,8 @@ export interface Answer {
   readonly releaseAtMs: number | undefined;
   readonly waitMs: number | undefined;
   readonly basis: string | undefined;
+  /** Of an estimate: wall-clock milliseconds between which it starts nine times out of ten. */
+  readonly between: readonly [earliest: number, latest: number] | undefined;
   /** The code of a problem document. */
   readonly code: string | undefined;
   /** Milliseconds until the next place is free; `null` when none is going to be. */
@@ -26,10 +28,17 @@ export function readAnswer(body: unknown): Answer {
     releaseAtMs: Number.isNaN(releaseAt) ? undefined : releaseAt,
     waitMs: numberField(body, 'waitMs'),
     basis: textField(body, 'basis'),
+    between: rangeIn(field(body, 'releaseBetween')),
     code: textField(body, 'code'),
     retryAfterMs: field(body, 'retryAfterMs') === null ? null : numberField(body, 'retryAfterMs'),
     limit: textField(body, 'limit'),
   };
+}
+
+function rangeIn(value: unknown): readonly [number, number] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const [earliest, latest] = value.map((instant) => Date.parse(String(instant)));
+  return earliest === undefined || latest === undefined ? undefined : [earliest, latest];
 }
 
 /** What the status says about the job: stored, surely not stored, or unknown (no answer, or a server that failed). */

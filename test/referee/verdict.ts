@@ -10,6 +10,7 @@ import { judgeNextPlace } from './judges/next-place.js';
 import { judgeOneResult } from './judges/one-result.js';
 import { judgeOrder } from './judges/order.js';
 import { judgePromises } from './judges/promises.js';
+import { judgeRanges } from './judges/ranges.js';
 import { judgeWallClock } from './judges/wall-clock.js';
 import { openCase } from './open-case.js';
 import type { Trace } from './trace.js';
@@ -24,6 +25,7 @@ const JUDGES: readonly Judge[] = [
   judgeConcurrency,
   judgeDepth,
   judgePromises,
+  judgeRanges,
   judgeNextPlace,
   judgeWallClock,
 ];
