@@ -9,9 +9,9 @@
     keep_age     ms that results live
     keep_count   how many of them
     closed       "1": an earlier call for the same request closed the door
-    jobs...      12 values each: id, name, priority (BullMQ's, 1 … 10), delay (ms), cost, data (JSON), options (msgpack),
-                 idempotency key (hash) or "", digest of the request, start-by (ms since 1970) or "", request id or "",
-                 instant (ms since 1970) at which it joins the queue, in place of the delay, or ""
+    jobs...      12 values each: id, name, priority (BullMQ's, 1 … 10), delay (ms), cost, data (JSON), options (JSON),
+                 idempotency key (hash) or "", digest of the request or "", start-by (ms since 1970) or "", request id or
+                 "", instant (ms since 1970) at which it joins the queue, in place of the delay, or ""
   Returns { unix ms, depth, free places, { verdict … } }, a verdict being
     { 'admitted', id, state, position (0: delayed), wait µs, basis, earliest µs, latest µs (-1: nobody has measured) }
     { 'replayed', id }
@@ -24,6 +24,7 @@
 --- @include "lib/end_job"
 --- @include "lib/eta"
 --- @include "lib/door_charge"
+--- @include "lib/json"
 --- @bull addPrioritizedJob
 --- @bull addDelayedJob
 
@@ -103,15 +104,14 @@ local function refusal(job, e)
 end
 
 local function store(job, e)
-  local args = cmsgpack.pack({ b.prefix, job.id, job.name, tonumber(unix_ms(job.delay > 0 and delay_from or now)) })
   if job.delay > 0 then
     b.delayed_at = math.min(b.delayed_at, delay_from + job.delay * 1000)
     b.delayed_changed = true
-    bull_addDelayedJob({ key_marker, key_meta, key_id, b.delayed, b.prefix .. 'completed', key_events }, { args, job.data, job.opts })
+    bull_addDelayedJob({ never, never, key_id, b.delayed, never, key_events },
+      { { b.prefix, job.id, job.name, unix_ms(delay_from) }, job.data, job.opts })
   else
-    bull_addPrioritizedJob({
-      key_marker, key_meta, key_id, b.prioritized, b.delayed, b.prefix .. 'completed', b.active_key, key_events, b.prefix .. 'pc',
-    }, { args, job.data, job.opts })
+    bull_addPrioritizedJob({ never, never, key_id, b.prioritized, never, never, never, key_events, b.prefix .. 'pc' },
+      { { b.prefix, job.id, job.name, now_ms }, job.data, job.opts })
     count_waiting(b, 1, job.priority, job.cost, policed)
     waiting = waiting + 1
   end
@@ -142,18 +142,17 @@ end
 local function delay_until(job, run_at)
   job.delay = math.max(0, math.ceil((us_of_unix_ms(run_at) + ty.offset - delay_from) / 1000))
   if job.delay == 0 then return end
-  local opts = cmsgpack.unpack(job.opts)
-  opts.delay = job.delay
-  job.opts = cmsgpack.pack(opts)
+  job.opts = json_decode(job.opts.json)
+  job.opts.delay = job.delay
 end
 
 local function read_job(ARGV, at)
   local start_by = tonumber(ARGV[at + 9])
   local job = {
     id = ARGV[at], name = ARGV[at + 1], priority = tonumber(ARGV[at + 2]), delay = tonumber(ARGV[at + 3]),
-    cost = tonumber(ARGV[at + 4]), data = ARGV[at + 5], opts = ARGV[at + 6], idem = ARGV[at + 7],
-    digest = ARGV[at + 8], start_by = start_by and us_of_unix_ms(start_by) + ty.offset, start_by_text = ARGV[at + 9], request = ARGV[at + 10],
-    bytes = #ARGV[at + 5],
+    cost = tonumber(ARGV[at + 4]), data = ARGV[at + 5], bytes = #ARGV[at + 5],
+    opts = { priority = ARGV[at + 2], delay = ARGV[at + 3], json = ARGV[at + 6] }, idem = ARGV[at + 7], digest = ARGV[at + 8],
+    start_by = start_by and us_of_unix_ms(start_by) + ty.offset, start_by_text = ARGV[at + 9], request = ARGV[at + 10],
   }
   local run_at = tonumber(ARGV[at + 11])
   if run_at then delay_until(job, run_at) end

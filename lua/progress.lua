@@ -14,6 +14,6 @@ return function(ARGV)
   local held = call('HGET', key_running, ARGV[1])
   if not held then return 0 end
   local tenant, id = run_of(held)
-  bull_updateProgress({ tag .. ':q:' .. tenant .. ':' .. id, key_events, key_meta }, { id, ARGV[2] })
+  bull_updateProgress({ tag .. ':q:' .. tenant .. ':' .. id, key_events, never }, { id, ARGV[2] })
   return 1
 end

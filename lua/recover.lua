@@ -23,11 +23,11 @@ local keep_age, keep_count, max_stalled, returned, ended
 
 local function end_stalled(b, id, job, reason)
   bull_moveToFinished({
-    b.prefix .. 'wait', b.active_key, b.prioritized, key_events, b.prefix .. 'stalled', never, b.delayed,
-    b.prefix .. 'paused', key_meta, b.prefix .. 'pc', b.prefix .. 'failed', job, never, key_marker,
+    never, b.active_key, b.prioritized, key_events, never, never, never, never, never, never, b.prefix .. 'failed', job,
+    never, never,
   }, {
     id, now_ms, 'failedReason', reason, 'failed', '0', b.prefix,
-    cmsgpack.pack({ token = '0', keepJobs = { count = -1 }, attempts = 0, maxMetricsSize = '' }), '',
+    { token = '0', keepJobs = { count = -1 }, attempts = 0, maxMetricsSize = '' }, '',
   })
   forget_if_erased(b, b.prefix .. 'failed', id)
   keep_result(b, b.prefix .. 'failed', keep_age, keep_count)

@@ -21,7 +21,7 @@
                  next      token for the next job; "" to take none
   A busy upstream is no fault of the job's: it waits again as if it had not started, and its hash counts in hg:n how often
   that was. A hold only ever ends by time.
-  Returns for each run { 'settled' | 'lost', next }: lost when another worker holds the job, or nobody does. A repeated
+  Returns for each run { 'settled' | 'lost', next... }: lost when another worker holds the job, or nobody does. A repeated
   settle with the same tokens answers the same. `next` is what lib/dispatch_next says; { 'nothing', -1 } when none was
   asked for. Several runs in one call come to the same as one call after another, but what a call costs before it does
   anything, a twelfth of a job, is paid once.
@@ -47,19 +47,20 @@ local keep_age, keep_count, finish_options
 
 local function finish(b, job, run)
   local target = run.outcome == 'completed' and 'completed' or 'failed'
+  local set = b.prefix .. target
   local property = run.outcome == 'completed' and 'returnvalue' or 'failedReason'
   if run.outcome == 'cancelled' then call('HSET', job, 'hg:e', 'cancelled') end
   local told = #run.value <= MAX_TOLD and run.value or 'null'
   local code = bull_moveToFinished({
-    b.prefix .. 'wait', b.active_key, b.prioritized, key_events, b.prefix .. 'stalled', never, b.delayed,
-    b.prefix .. 'paused', key_meta, b.prefix .. 'pc', b.prefix .. target, job, never, key_marker,
+    never, b.active_key, b.prioritized, key_events, never, never, never, never, never, never, set, job,
+    never, never,
   }, {
     run.id, now_ms, property, told, target, '0', b.prefix, finish_options, '',
   })
   if code == MISSING then return call('LREM', b.active_key, '-1', run.id) end
   if told ~= run.value then call('HSET', job, property, run.value) end
-  forget_if_erased(b, b.prefix .. target, run.id)
-  keep_result(b, b.prefix .. target, keep_age, keep_count)
+  forget_if_erased(b, set, run.id)
+  keep_result(b, set, keep_age, keep_count)
 end
 
 local function retry_later(b, job, run)
@@ -67,9 +68,8 @@ local function retry_later(b, job, run)
   -- Where it joins when its pause is over.
   if run.where == 'front' then changes[5], changes[6] = 'hg:f', '1' end
   bull_moveToDelayed({
-    key_marker, b.active_key, b.prioritized, b.delayed, job, key_events, key_meta, b.prefix .. 'stalled',
-    b.prefix .. 'wait', never, b.prefix .. 'pc',
-  }, { b.prefix, now_ms, run.id, NO_LOCK, run.delay, '0', cmsgpack.pack(changes), '0' })
+    never, b.active_key, never, b.delayed, job, key_events, never, never, never, never, never,
+  }, { b.prefix, now_ms, run.id, NO_LOCK, run.delay, '0', changes, '0' })
   b.delayed_changed = true
   count_bytes(b, 1, call('HSTRLEN', job, 'data'))
 end
@@ -161,9 +161,7 @@ end
 
 return function(ARGV)
   keep_age, keep_count = tonumber(ARGV[3]), tonumber(ARGV[4])
-  finish_options = cmsgpack.pack({
-    token = NO_LOCK, keepJobs = { count = -1 }, attempts = tonumber(ARGV[2]), maxMetricsSize = '',
-  })
+  finish_options = { token = NO_LOCK, keepJobs = { count = -1 }, attempts = tonumber(ARGV[2]), maxMetricsSize = '' }
   local lock_ms, limit = tonumber(ARGV[5]), tonumber(ARGV[6])
   local runs = read_runs(ARGV, 7)
   load_type(ARGV[1])
@@ -183,7 +181,7 @@ return function(ARGV)
     elseif was_settled(job, run.token) then
       verdict = 'settled'
     end
-    replies[i] = { verdict, next_for(run, held[2 * i], lock_ms, limit) }
+    replies[i] = { verdict, unpack(next_for(run, held[2 * i], lock_ms, limit)) }
   end
   save()
   return replies

@@ -22,58 +22,55 @@
 --- @include "lib/share"
 --- @include "lib/service"
 
-local BUCKET = '<' .. 'ddddddd' .. 'ddd' .. 'ddddddd' .. 'dddddddddddd' .. 'dddd' .. 'I4I4I4I4B'
--- The profile: what a caller gives is as long, and stands first.
-local PROFILE, PROFILE_BYTES = '<' .. 'ddddddd' .. 'ddd', 80
+-- The profile stands first, as its caller gave it.
+local PROFILE, PROFILE_BYTES = '<dddddddddd', 80
+local STATE = '<' .. 'ddddddd' .. 'dddddddddddd' .. 'dddd' .. 'I4I4I4I4B'
+local BUCKET = PROFILE .. STATE
 local NOWHERE, DUE, READY = 0, 1, 2
 local UNLIMITED = 1e15
 local loaded
+-- What stands for a bucket of which nothing is stored. Made in a call: Redis has no `struct` while it loads a library.
+local new
 
 local function begin_buckets()
   loaded = {}
+  new = new or struct.pack(PROFILE, 1e6, 0, 1, 250000, 1, 1e15, 0, 1000, 1e15, 1e15) ..
+    struct.pack(STATE, 0, 0, 0, 1e6, 0, 0, math.huge, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 end
 
-local function new_bucket(tenant)
+local function unpack_bucket(tenant, key, stored)
   local prefix = tag .. ':q:' .. tenant .. ':'
+  local given_T, given_jT, burst, slack, weight, conc, pace, depth, max_bytes, max_wait, tat, jtat, finish, T, jT, bytes,
+    delayed_at, w1, w2, w3, w4, w5, w6, w7, w8, w9, w10, paid_cost, held, served, deserved, share_at, share_v, active,
+    waiting, odd, paid, flags = struct.unpack(BUCKET, stored)
+  local stopped = flags >= 8
   return {
-    tenant = tenant, key = tag .. ':bucket:' .. tenant, prefix = prefix, prioritized = prefix .. 'prioritized',
-    delayed = prefix .. 'delayed', active_key = prefix .. 'active',
-    profile = '', given_T = 1e6, given_jT = 0, burst = 1, slack = 250000, weight = 1, conc = 1e15, pace = 0,
-    depth = 1000, max_bytes = 1e15, max_wait = 1e15,
-    tat = 0, jtat = 0, finish = 0, T = 1e6, jT = 0, bytes = 0, delayed_at = math.huge, w = false,
-    paid_cost = 0, held = 0, served = 0, deserved = 0, share_at = 0, share_v = 0, active = 0, waiting = 0, odd = 0, paid = 0, where = NOWHERE, indexed = false, stopped = false, paused = false,
-    delayed_changed = false, forgotten = false,
+    tenant = tenant, key = key, prefix = prefix, prioritized = prefix .. 'prioritized',
+    delayed = prefix .. 'delayed', active_key = prefix .. 'active', profile = string.sub(stored, 1, PROFILE_BYTES),
+    given_T = given_T, given_jT = given_jT, burst = burst, slack = slack, weight = weight, conc = conc, pace = pace,
+    depth = depth, max_bytes = max_bytes, max_wait = max_wait, tat = tat, jtat = jtat, finish = finish, T = T, jT = jT,
+    bytes = bytes, delayed_at = delayed_at, w = { w1, w2, w3, w4, w5, w6, w7, w8, w9, w10 }, paid_cost = paid_cost,
+    held = held, served = served, deserved = deserved, share_at = share_at, share_v = share_v, active = active,
+    waiting = waiting, odd = odd, paid = paid, where = flags % 4, indexed = flags % 8 >= 4, stopped = stopped,
+    paused = stopped or pace % 2 == 1, was_served = false, delayed_changed = false, forgotten = false,
   }
 end
 
 local function load_bucket(tenant)
   local b = loaded[tenant]
   if b then return b end
-  b = new_bucket(tenant)
+  local key = tag .. ':bucket:' .. tenant
+  b = unpack_bucket(tenant, key, call('GET', key) or new)
   loaded[tenant] = b
-  local stored = call('GET', b.key)
-  if not stored then
-    b.w = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
-    return b
-  end
-  local w1, w2, w3, w4, w5, w6, w7, w8, w9, w10, flags
-  b.given_T, b.given_jT, b.burst, b.slack, b.weight, b.conc, b.pace, b.depth, b.max_bytes, b.max_wait, b.tat, b.jtat, b.finish,
-    b.T, b.jT, b.bytes, b.delayed_at, w1, w2, w3, w4, w5, w6, w7, w8, w9, w10, b.paid_cost, b.held, b.served,
-    b.deserved, b.share_at, b.share_v, b.active, b.waiting, b.odd, b.paid, flags = struct.unpack(BUCKET, stored)
-  b.w = { w1, w2, w3, w4, w5, w6, w7, w8, w9, w10 }
-  b.profile = string.sub(stored, 1, PROFILE_BYTES)
-  b.where, b.indexed, b.stopped = flags % 4, flags % 8 >= 4, flags >= 8
-  b.paused = b.stopped or b.pace % 2 == 1
   return b
 end
 
 local function save_bucket(b)
   local w = b.w
   local flags = b.where + (b.indexed and 4 or 0) + (b.stopped and 8 or 0)
-  call('SET', b.key, struct.pack(BUCKET, b.given_T, b.given_jT, b.burst, b.slack, b.weight, b.conc, b.pace, b.depth,
-    b.max_bytes, b.max_wait, b.tat, b.jtat, b.finish, b.T, b.jT, b.bytes, b.delayed_at, w[1], w[2], w[3], w[4], w[5], w[6],
-    w[7], w[8], w[9], w[10], b.paid_cost, b.held, b.served, b.deserved, b.share_at, b.share_v, b.active, b.waiting, b.odd,
-    b.paid, flags))
+  call('SET', b.key, b.profile .. struct.pack(STATE, b.tat, b.jtat, b.finish, b.T, b.jT, b.bytes, b.delayed_at, w[1], w[2],
+    w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], b.paid_cost, b.held, b.served, b.deserved, b.share_at, b.share_v,
+    b.active, b.waiting, b.odd, b.paid, flags))
 end
 
 -- Whatever touched a quiet bucket has made its key; a sweep looks whether it may go again.
@@ -106,7 +103,7 @@ local function unmoved_bucket(tenant)
   if active == 0 or delayed_at <= now or flags % 4 == DUE and waiting > 0 and due_at(stored) <= now then return nil end
   local prefix = tag .. ':q:' .. tenant .. ':'
   return {
-    tenant = tenant, key = key, prefix = prefix, prioritized = prefix .. 'prioritized', delayed = prefix .. 'delayed',
+    tenant = tenant, key = key, prefix = prefix, prioritized = prefix .. 'prioritized',
     active_key = prefix .. 'active', active = active, waiting = waiting, odd = odd, paid = paid, flags = flags,
     delayed_at = delayed_at, indexed = flags % 8 >= 4, stopped = flags >= 8,
   }
@@ -150,17 +147,14 @@ end
 ]]
 local function apply_profile(b, given)
   if given == '' or given == b.profile then return false end
-  local is_new = b.profile == ''
   if b.where == READY then stop_competing(b) end
   b.profile = given
   b.given_T, b.given_jT, b.burst, b.slack, b.weight, b.conc, b.pace, b.depth, b.max_bytes, b.max_wait =
     struct.unpack(PROFILE, given)
   if b.where == READY then compete(b) end
   local T, jT = interval(b.given_T, b.T), interval(b.given_jT, b.jT)
-  if not is_new then
-    b.tat = rescale(b.tat, b.T, T)
-    b.jtat = rescale(b.jtat, b.jT, jT)
-  end
+  b.tat = rescale(b.tat, b.T, T)
+  b.jtat = rescale(b.jtat, b.jT, jT)
   b.T, b.jT, b.paused = T, jT, b.stopped or b.pace % 2 == 1
   return true
 end

@@ -2,7 +2,8 @@
   Hand the fairest ready job of any tenant to a worker. The order of gates: the type's capacity, the bucket's rate, its
   concurrency, then the job; nothing is held while waiting for something else.
 
-  Replies { 'job', tenant, job id, fields of the job's hash } or { 'nothing', µs to wait }; -1 µs: until an event.
+  Replies { 'job', tenant, job id, fields of the job's hash... } or { 'nothing', µs to wait }; -1 µs: until an event. A
+  list within a list would cost Redis as much as three commands.
 ]]
 --- @include "lib/promote"
 --- @include "lib/deadline"
@@ -46,9 +47,8 @@ end
 
 local function take_from(b, start_tag, token, lock_ms)
   local reply = bull_moveToActive({
-    b.prefix .. 'wait', b.active_key, b.prioritized, key_events, b.prefix .. 'stalled', never, never,
-    b.prefix .. 'paused', never, b.prefix .. 'pc', key_marker,
-  }, { b.prefix, now_ms, cmsgpack.pack({ token = token, lockDuration = lock_ms, name = token }) })
+    never, b.active_key, b.prioritized, key_events, never, never, never, never, never, b.prefix .. 'pc', never,
+  }, { b.prefix, now_ms, { token = token, lockDuration = lock_ms, name = token } })
   local id, fields = reply[2], reply[1]
   if type(fields) ~= 'table' then return nil end
   local data, priority, cost, start_by, promised, starts, admitted
@@ -81,7 +81,7 @@ local function take_from(b, start_tag, token, lock_ms)
   if promised and starts == '1' then observe_start(promised, admitted) end
   enter_run(token, b.tenant, id, b.tat, b.jtat, ty.tat, b.finish, now)
   b.was_served = true
-  return { 'job', b.tenant, id, fields }
+  return { 'job', b.tenant, id, unpack(fields) }
 end
 
 -- Whether this call has seen that nothing more is ripe at its instant.

@@ -3,21 +3,22 @@
 
   The first is the type's hash, the second a key that never exists: on a cluster it makes Redis refuse the whole script
   (TRYAGAIN) while the slot migrates, instead of letting it fail half-way on a key that it did not declare. Every other
-  key shares the hash tag and so the slot.
+  key shares the hash tag and so the slot. They stay made for as long as calls are for the same shard, as most are.
 ]]
 local call, tag, never
 -- What BullMQ's helpers call it.
 local rcall
 local key_type, key_due, key_ready, key_running, key_expire, key_results, key_wake
-local key_events, key_id, key_meta, key_marker
+local key_events, key_id, key_meta
 
 local function begin_shard(keys)
+  if keys[1] == key_type then return end
   call, rcall = redis.call, redis.call
   key_type, never = keys[1], keys[2]
   tag = string.sub(key_type, 1, -6)
   key_due, key_ready, key_running, key_expire = tag .. ':due', tag .. ':ready', tag .. ':running', tag .. ':expire'
   key_results, key_wake = tag .. ':results', tag .. ':wake'
-  key_events, key_id, key_meta, key_marker = tag .. ':events', tag .. ':id', tag .. ':meta', tag .. ':marker'
+  key_events, key_id, key_meta = tag .. ':events', tag .. ':id', tag .. ':meta'
 end
 
 -- A double as text without losing a digit: tostring() keeps only 14. Whole numbers, which most are, go the fast way.

@@ -19,13 +19,15 @@ const RCALL = 'rcall';
  * Takes the helpers out of a script's text, so that a library sets them up once instead of at every call (they are the
  * tenth part of it). A helper stays where it is when it needs something of the script's own: a variable of its, or
  * another helper that stays. `kept` are helpers that the library has already: one of the same name and another text stays.
+ * `replaced` are those for which the library has one of its own: they go.
  */
-export function hoist(text: string, kept: ReadonlyMap<string, string>): Hoisted {
+export function hoist(text: string, kept: ReadonlyMap<string, string>, replaced: ReadonlySet<string>): Hoisted {
   const own = new Set([...text.matchAll(TOP_LEVEL_LOCALS)].flatMap(([, names = '']) => words(names)));
   own.delete(RCALL);
   for (const argument of ['KEYS', 'ARGV']) own.add(argument);
   const functions = new Map<string, string>();
   const body = text.replace(FUNCTION, (source: string, name: string, parameters: string) => {
+    if (replaced.has(name)) return '';
     const clashes = kept.has(name) && kept.get(name) !== source;
     if (clashes || freeNames(source, parameters).some((used) => used !== name && own.has(used))) {
       own.add(name);

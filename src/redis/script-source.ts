@@ -27,6 +27,8 @@ interface BullScript {
 }
 
 const LUA_DIR = findLuaDir(dirname(fileURLToPath(import.meta.url)));
+/** Helpers that take the place of BullMQ's own of the same names. */
+const BULL_HELPERS = 'lib/bull_helpers';
 const DIRECTIVE = /^--- @(include|bull) (?:"([\w/]+)"|(\w+))$/;
 
 /** BullMQ's own scripts by name, as its package ships them. */
@@ -83,17 +85,14 @@ end)() }`;
 /** One name, one function: a second one of the same name would take the first one's place for what stands behind it. */
 function refuseTwins({ texts, helpers }: Gathered): void {
   const ours = texts.filter((text) => !text.includes('local function bull_'));
-  const names = [
-    ...helpers.keys(),
-    ...ours.flatMap((text) => [...text.matchAll(/^local function (\w+)/gm)].map(([, name]) => name)),
-  ];
+  const names = [...helpers.keys(), ...ours.flatMap(functionNames)];
   const twin = names.find((name, i) => names.indexOf(name) < i);
   if (twin !== undefined) throw new Error(`a library has two functions of the name ${twin}`);
 }
 
 /** Includes that keep something during a call say how they begin one, in a function `begin_…`. */
 function beginOf(shared: readonly string[]): string {
-  const names = shared.flatMap((text) => [...text.matchAll(/^local function (begin_\w+)/gm)].map(([, name]) => name));
+  const names = shared.flatMap(functionNames).filter((name) => name.startsWith('begin_'));
   return `local function begin(keys)\n${names.map((name) => `${name}(keys)`).join('\n')}\nend`;
 }
 
@@ -147,14 +146,17 @@ function pullOut(text: string, from: string, gathered: Gathered): string {
   const rest = text.split('\n').filter((line) => {
     const [, verb, path, bull] = DIRECTIVE.exec(line) ?? [];
     if (verb === undefined && line.startsWith('--- @')) throw new Error(`${from}.lua: cannot read "${line}"`);
-    const name = path ?? bull;
-    if (name !== undefined && !gathered.names.has(`${verb} ${name}`)) {
-      gathered.names.add(`${verb} ${name}`);
-      gathered.texts.push(verb === 'bull' ? wrapBull(name, from, gathered.helpers) : readInclude(name, from, gathered));
-    }
-    return name === undefined;
+    if (path !== undefined) include(path, from, gathered);
+    if (bull !== undefined) embed(bull, from, gathered);
+    return verb === undefined;
   });
   return rest.join('\n');
+}
+
+function include(path: string, from: string, gathered: Gathered): void {
+  if (gathered.names.has(path)) return;
+  gathered.names.add(path);
+  gathered.texts.push(readInclude(path, from, gathered));
 }
 
 function readInclude(path: string, from: string, gathered: Gathered): string {
@@ -168,14 +170,27 @@ function readInclude(path: string, from: string, gathered: Gathered): string {
 }
 
 /** BullMQ's own script as a local function, behind those of its helpers that the library does not have yet. */
-function wrapBull(name: string, from: string, helpers: Map<string, string>): string {
+function embed(name: string, from: string, gathered: Gathered): void {
   const script = bullScripts.get(name);
   if (!script) throw new Error(`${from}.lua: BullMQ has no script "${name}"`);
-  const { functions, body } = hoist(script.content, helpers);
+  if (gathered.names.has(`bull ${name}`)) return;
+  gathered.names.add(`bull ${name}`);
+  include(BULL_HELPERS, from, gathered);
+  const { helpers, texts } = gathered;
+  const { functions, body } = hoist(script.content, helpers, replacedHelpers(gathered.dir));
   const fresh = [...functions].filter(([helper]) => !helpers.has(helper));
   for (const [helper, source] of fresh) helpers.set(helper, source);
   const sources = fresh.map(([, source]) => source);
-  return [...sources, `local function bull_${name}(KEYS, ARGV)\n${body}\nend`].join('\n');
+  texts.push([...sources, `local function bull_${name}(KEYS, ARGV)\n${body}\nend`].join('\n'));
+}
+
+/** Names of those helpers of BullMQ's for which there is one of ours. */
+export function replacedHelpers(dir = LUA_DIR): ReadonlySet<string> {
+  return new Set(functionNames(readFileSync(join(dir, `${BULL_HELPERS}.lua`), 'utf8')));
+}
+
+function functionNames(text: string): string[] {
+  return [...text.matchAll(/^local function (\w+)/gm)].map(([, name = '']) => name);
 }
 
 const HEADER = /^--\[\[\n([\s\S]*?)\n\]\]/;

@@ -1,18 +1,15 @@
-import { Packr } from 'msgpackr';
 import type { RetryTerms } from '../model/verdict.js';
 
-const packr = new Packr({ useRecords: false, encodeUndefinedAsNil: true });
-
-/** BullMQ's options of a job, as its scripts unpack them (msgpack) and store them (JSON, in the field `opts`). */
-export function packOptions(
+/** BullMQ's options of a job as its scripts store them: JSON, in the field `opts`. */
+export function formatOptions(
   options: RetryTerms & {
     readonly priority: number;
     readonly delayMs: number;
     readonly attempts: number;
   },
-): Buffer {
+): string {
   const { priority, delayMs, attempts, backoff } = options;
-  return packr.pack({
+  return JSON.stringify({
     priority,
     attempts,
     ...(delayMs > 0 && { delay: delayMs }),
@@ -26,7 +23,7 @@ export interface StoredOptions {
   readonly retries: RetryTerms;
 }
 
-/** Reads the field `opts`. Whatever is not as {@link packOptions} wrote it is left out: anybody may have written there. */
+/** Reads the field `opts`. Whatever is not as {@link formatOptions} wrote it is left out: anybody may have written there. */
 export function readOptions(json: string | undefined): StoredOptions {
   const opts = asObject(parsed(json));
   const backoff = asObject(opts.backoff);

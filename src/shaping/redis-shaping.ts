@@ -8,7 +8,7 @@ import { admissionOf } from './admission.js';
 import { admitInSteps } from './admit-in-steps.js';
 import { type Cursor, formatCursor, parseCursor } from './cursor.js';
 import { parseJobId } from './job-id.js';
-import { packOptions } from './job-options.js';
+import { formatOptions } from './job-options.js';
 import { jobViewOf } from './job-view.js';
 import { profileBytes } from './profile-bytes.js';
 import { quoteOf } from './quote-of.js';
@@ -184,19 +184,23 @@ function jobArguments(type: string, job: NewJob, attempts: number): Argument[] {
     job.delayMs,
     job.cost,
     job.data,
-    packOptions({ priority, delayMs: job.delayMs, attempts, ...job.retries }),
-    job.idempotencyKey === undefined ? '' : digest(job.idempotencyKey),
-    digest(
-      JSON.stringify([
-        ...[job.data, job.priority, job.delayMs, job.startByMs ?? null, job.cost],
-        ...(job.runAtMs === undefined ? [] : [{ runAtMs: job.runAtMs }]),
-        ...(job.retries ? [job.retries] : []),
-      ]),
-    ),
+    formatOptions({ priority, delayMs: job.delayMs, attempts, ...job.retries }),
+    ...(job.idempotencyKey === undefined ? ['', ''] : [digest(job.idempotencyKey), digestOf(job)]),
     job.startByMs ?? '',
     job.requestId ?? '',
     job.runAtMs ?? '',
   ];
+}
+
+/** What a request has to have in common with another one under the same idempotency key. */
+function digestOf({ data, priority, delayMs, startByMs, cost, runAtMs, retries }: NewJob): string {
+  return digest(
+    JSON.stringify([
+      ...[data, priority, delayMs, startByMs ?? null, cost],
+      ...(runAtMs === undefined ? [] : [{ runAtMs }]),
+      ...(retries ? [retries] : []),
+    ]),
+  );
 }
 
 function digest(text: string): string {

@@ -108,7 +108,7 @@ export const scripts = {
     ['now', 'attempts', 'keep_age', 'keep_count', 'lock', 'limit', 'runs...'],
     (reply) =>
       asList(reply).map((run) => {
-        const [verdict, next] = asList(run);
+        const [verdict, ...next] = asList(run);
         return { verdict: asWord(verdict, ['settled', 'lost']), next: parseDispatched(next) };
       }),
   ),
@@ -255,7 +255,7 @@ function parseRetried(raw: unknown): RetryVerdict {
 }
 
 function parseDispatched(raw: unknown): Dispatched {
-  const [kind, first, id, fields] = asList(raw);
+  const [kind, first, id, ...fields] = asList(raw);
   if (asWord(kind, ['job', 'nothing']) === 'nothing') return { kind: 'nothing', waitUs: orNull(asInteger(first)) };
   return { kind: 'job', tenant: asText(first), id: asText(id), fields: asFields(fields) };
 }

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { DEFAULT_PROFILE, type Profile } from '../../src/model/profile.js';
 import { encodeTenant, type ShardTag, shardTag } from '../../src/redis/keys.js';
 import { type Argument, runScript, type Script } from '../../src/redis/script.js';
-import { packOptions } from '../../src/shaping/job-options.js';
+import { formatOptions } from '../../src/shaping/job-options.js';
 import { profileBytes } from '../../src/shaping/profile-bytes.js';
 import { type AdmitVerdict, type Dispatched, scripts } from '../../src/shaping/scripts.js';
 import { type Outcome, outcomeArguments } from '../../src/shaping/work-source.js';
@@ -238,7 +238,7 @@ export class ScriptShard {
   #jobArguments(job: JobSpec): Argument[] {
     const { id, delayMs = 0, cost = 1, data = '{}', idempotencyKey = '', digest = 'digest', requestId = '' } = job;
     const priority = (job.priority ?? 4) + 1;
-    const options = packOptions({ priority, delayMs, attempts: this.attempts });
+    const options = formatOptions({ priority, delayMs, attempts: this.attempts });
     const instants = [job.startByMs ?? '', requestId, job.runAtMs ?? ''];
     return [id, 'type', priority, delayMs, cost, data, options, idempotencyKey, digest, ...instants];
   }

@@ -9,7 +9,7 @@ const completed: Outcome = { kind: 'completed', value: '1' };
 const HOUR_US = 3_600_000_000;
 
 /** What all tenants of a shard share, whether they are there or not. */
-const SHARED = ['events', 'id', 'marker', 'meta', 'type'];
+const SHARED = ['events', 'id', 'type'];
 
 async function untilQuiet(shard: ScriptShard): Promise<void> {
   for (let i = 0; i < 100; i += 1) {

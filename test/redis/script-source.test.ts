@@ -6,7 +6,7 @@ import type { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { library as leaseLibrary } from '../../src/policing/lease-scripts.js';
 import { library as policingLibrary } from '../../src/policing/scripts.js';
-import { bullScripts, type Library, readLibrary, scriptNames } from '../../src/redis/script-source.js';
+import { bullScripts, type Library, readLibrary, replacedHelpers, scriptNames } from '../../src/redis/script-source.js';
 import { library as keyLibrary } from '../../src/shaping/api-key-scripts.js';
 import { library as overrideLibrary } from '../../src/shaping/override-scripts.js';
 import { library as shapedLibrary } from '../../src/shaping/scripts.js';
@@ -94,12 +94,20 @@ describe('a library', () => {
     expect(at).toEqual([...at].sort((one, other) => one - other));
   });
 
-  test("contains BullMQ's own lines as they are, in a local function and its helpers", () => {
-    const own = bullScripts.get('moveToActive')?.content.split('\n') ?? [];
+  test("contains BullMQ's own lines as they are, in a local function and its helpers, but for those that ours replace", () => {
+    const replaced = new RegExp(`^local function (?:${[...replacedHelpers()].join('|')})\\([\\s\\S]*?^end$`, 'gm');
+    const own = bullScripts.get('moveToActive')?.content.replace(replaced, '').split('\n') ?? [];
     const lines = new Set(text.split('\n').map((line) => line.trim()));
     expect(own.length).toBeGreaterThan(50);
     expect(own.filter((line) => line.trim() !== '' && !lines.has(line.trim()))).toEqual([]);
     expect(text).toContain('local function bull_moveToActive(KEYS, ARGV)');
+  });
+
+  test.each([...replacedHelpers()])("has ours instead of BullMQ's own helper %s", (helper) => {
+    const own = new RegExp(`^local function ${helper}\\([\\s\\S]*?^end$`, 'm');
+    const texts = [...bullScripts.values()].flatMap(({ content }) => own.exec(content) ?? []);
+    expect(texts).not.toEqual([]);
+    expect(texts.filter((one) => text.includes(one))).toEqual([]);
   });
 
   test('has a verb once per set of parameters, each with its own in place', () => {
