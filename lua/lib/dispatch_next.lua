@@ -26,7 +26,8 @@ local function account_start(b, start_tag, cost, paid)
   end
   measure_start(math.max(0, start_tag - ty.v))
   ty.v = math.max(ty.v, start_tag)
-  count_start(b, cost)
+  count_share(b)
+  count_served(b, cost)
   b.finish = start_tag + cost / b.weight
   ty.maxfin = math.max(ty.maxfin, b.finish)
 end

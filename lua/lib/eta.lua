@@ -60,9 +60,8 @@ end
   estimate by. Where workers are scarce, a job also waits for the next start of anybody.
 ]]
 local function estimate_wait(b, least, cost, jobs, is_urgent)
-  local by_slot = b.conc < UNLIMITED and wait_for_slot(b, jobs) or 0
-  local s = ty.measured ~= '' and load_pace()
-  if not s or s.starts < LEAST_STARTS or s.work < NOTHING then
+  local s, by_slot = load_service(), b.conc < UNLIMITED and wait_for_slot(b, jobs) or 0
+  if s.starts < LEAST_STARTS or s.work < NOTHING then
     if by_slot <= 0 then return nil end
     return math.min(FOREVER, math.max(least, by_slot)), band_of(by_slot, mean_run() / b.conc)
   end

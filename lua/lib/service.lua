@@ -34,62 +34,41 @@ local STEP = { 1.04, 1.03, 1.015, 1.006, 1.003, 1.02 }
 local FINE_STEP = { 1.00145367, 1.00109537, 1.00055158, 1.00022158, 1.00011095, 1.0007337 }
 local EVEN_STEP = { 1.0131594, 1.00990163, 1.00497521, 1.00199601, 1.000999, 1.00662271 }
 
-local PACE, FACTORS, PACE_BYTES, FACTOR_BYTES = '<dddd', '<ddd', 32, 24
--- Of the call under way: the pace, and the factors of those bands that were looked at; whether anything of it is new.
-local pace, bands, is_new
+local SERVICE = '<dddd' .. 'dddddddddddddddddd'
+local service
 
 local function begin_service()
-  pace, bands, is_new = nil, nil, false
+  service = nil
 end
 
--- Before anything was measured.
-local function unmeasured()
-  local text = struct.pack(PACE, 0, 0, 0, 0)
-  for _, wide in ipairs(WIDE) do text = text .. struct.pack(FACTORS, 1 / wide, 1, wide) end
-  return text
-end
-
-local function load_pace()
-  if pace then return pace end
-  if ty.measured == '' then ty.measured = unmeasured() end
-  local started, span, work, starts = struct.unpack(PACE, ty.measured)
-  pace, bands = { started = started, span = span, work = work, starts = starts }, {}
-  return pace
-end
-
-local function load_factors(band)
-  load_pace()
-  local f = bands[band]
-  if not f then
-    local low, middle, high = struct.unpack(FACTORS, ty.measured, PACE_BYTES + FACTOR_BYTES * (band - 1) + 1)
-    f = { low = low, middle = middle, high = high }
-    bands[band] = f
+local function load_service()
+  if service then return service end
+  if ty.measured == '' then
+    service = { started = 0, span = 0, work = 0, starts = 0 }
+    for band, wide in ipairs(WIDE) do
+      local at = 3 * band - 2
+      service[at], service[at + 1], service[at + 2] = 1 / wide, 1, wide
+    end
+  else
+    local f = { struct.unpack(SERVICE, ty.measured) }
+    service = { started = f[1], span = f[2], work = f[3], starts = f[4] }
+    for i = 1, 18 do service[i] = f[4 + i] end
   end
-  return f
+  return service
 end
 
 -- What was measured in this call is stored with the type.
 local function keep_service()
-  if not is_new then return end
-  local was, text = ty.measured, struct.pack(PACE, pace.started, pace.span, pace.work, pace.starts)
-  local kept = PACE_BYTES
-  for band = 1, #WIDE do
-    local f = bands[band]
-    if f then
-      local at = PACE_BYTES + FACTOR_BYTES * (band - 1)
-      text = text .. string.sub(was, kept + 1, at) .. struct.pack(FACTORS, f.low, f.middle, f.high)
-      kept = at + FACTOR_BYTES
-    end
-  end
-  ty.measured = text .. string.sub(was, kept + 1)
+  local s = service
+  if not s then return end
+  ty.measured = struct.pack(SERVICE, s.started, s.span, s.work, s.starts, unpack(s, 1, 18))
 end
 
 -- A job starts, and virtual time goes on by `advance`.
 local function measure_start(advance)
   local scarce_since = ty.busy + SCARCE_AFTER_US
   if ty.busy == 0 or now <= scarce_since then return end
-  local s = load_pace()
-  is_new = true
+  local s = load_service()
   s.span = s.span * KEEP + now - math.max(s.started, scarce_since)
   s.work = s.work * KEEP + advance * ty.weights
   s.starts = s.starts * KEEP + 1
@@ -114,8 +93,9 @@ end
 
 -- µs of the three points of a wait that was estimated, in its band.
 local function calibrated(wait, band)
-  local f, each = load_factors(band), wait + GRACE_US
-  return math.max(0, each * f.low - GRACE_US), math.max(0, each * f.middle - GRACE_US), math.max(0, each * f.high - GRACE_US)
+  local s, at = load_service(), 3 * band - 2
+  local each = wait + GRACE_US
+  return math.max(0, each * s[at] - GRACE_US), math.max(0, each * s[at + 1] - GRACE_US), math.max(0, each * s[at + 2] - GRACE_US)
 end
 
 local function within(factor)
@@ -124,10 +104,10 @@ end
 
 -- A job of which `wait` was estimated starts after `real` µs.
 local function observe(wait, band, real)
-  local f, factor = load_factors(band), (real + GRACE_US) / (wait + GRACE_US)
+  local s, at = load_service(), 3 * band - 2
+  local factor = (real + GRACE_US) / (wait + GRACE_US)
   local step, fine, even = STEP[band], FINE_STEP[band], EVEN_STEP[band]
-  is_new = true
-  f.low = within(factor < f.low and f.low / step or f.low * fine)
-  f.middle = within(factor < f.middle and f.middle / even or f.middle * even)
-  f.high = within(factor > f.high and f.high * step or f.high / fine)
+  s[at] = within(factor < s[at] and s[at] / step or s[at] * fine)
+  s[at + 1] = within(factor < s[at + 1] and s[at + 1] / even or s[at + 1] * even)
+  s[at + 2] = within(factor > s[at + 2] and s[at + 2] * step or s[at + 2] / fine)
 end

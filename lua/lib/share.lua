@@ -44,23 +44,14 @@ local function end_readiness()
 end
 
 local function fade_served()
-  if ty.served_at ~= now then
-    ty.served, ty.served_at = ty.served * math.exp((ty.served_at - now) / FADE_US), now
-  end
+  ty.served, ty.served_at = ty.served * math.exp((ty.served_at - now) / FADE_US), now
 end
 
--- What was thought to cost less, or more if `cost` is below 0, costs that much more.
+-- `cost` of the bucket's starts, or of what was thought that it had started costs that much more.
 local function count_served(b, cost)
   fade_share(b)
   fade_served()
   b.served, ty.served = math.max(0, b.served + cost), math.max(0, ty.served + cost)
-end
-
--- A job of `cost` starts, and virtual time has gone on.
-local function count_start(b, cost)
-  count_share(b)
-  fade_served()
-  b.served, ty.served = b.served + cost, ty.served + cost
 end
 
 -- Units a second that the bucket was served, and those of its share, up to now.
