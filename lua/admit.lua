@@ -54,7 +54,7 @@ end
 -- beyond the delay that the caller asked for, `promised` what the answer says. A delay is a lower bound.
 local function estimate(job)
   local cost, jobs, unpaid, all, is_known = before_end_of(b, job.priority, waiting)
-  local delay, e = job.delay > 0 and delay_from + job.delay * 1000 - now or 0, {}
+  local delay = job.delay > 0 and delay_from + job.delay * 1000 - now or 0
   local own, unsure = nil, scarce or not is_known
   if policed then
     -- What the last of the unpaid jobs before it costs, nobody has looked at: 1 where all do, else at most all of it.
@@ -63,14 +63,9 @@ local function estimate(job)
   else
     own = wait_behind(b, b.waiting > 0, cost, unpaid)
   end
-  e.wait = math.max(delay, own)
-  e.queue = e.wait - delay
-  if job.delay > 0 then
-    e.promised, e.position = { wait = e.wait, basis = 'delay' }, 0
-  else
-    e.promised, e.position = promise(b, e.wait, job.priority, all, jobs, unsure), jobs + 1
-  end
-  return e
+  local wait = math.max(delay, own)
+  local promised = job.delay > 0 and { wait = wait, basis = 'delay' } or promise(b, wait, job.priority, all, jobs, unsure)
+  return { wait = wait, queue = wait - delay, promised = promised, position = job.delay > 0 and 0 or jobs + 1 }
 end
 
 -- The rate of a policed bucket. That of one that is at 0 never lets anything pass, as far as anybody knows.

@@ -47,7 +47,7 @@ end
 -- µs until virtual time comes to the tag of a job behind `cost` of its bucket, at the pace that was measured.
 local function wait_for_turn(b, s, cost)
   local weights = ty.weights + (b.where == READY and 0 or b.weight)
-  return (math.max(0, b.finish - ty.v) + cost / b.weight) * weights * s.span / s.work
+  return (math.max(0, b.finish - ty.v) + cost / b.weight) * weights * s[SPAN] / s[WORK]
 end
 
 -- µs until a slot of the bucket's own concurrency is free for a job behind `jobs` others.
@@ -61,11 +61,11 @@ end
 ]]
 local function estimate_wait(b, least, cost, jobs, is_urgent)
   local s, by_slot = load_service(), b.conc < UNLIMITED and wait_for_slot(b, jobs) or 0
-  if s.starts < LEAST_STARTS or s.work < NOTHING then
+  if s[STARTS] < LEAST_STARTS or s[WORK] < NOTHING then
     if by_slot <= 0 then return nil end
     return math.min(FOREVER, math.max(least, by_slot)), band_of(by_slot, mean_run() / b.conc)
   end
-  local gap = s.span / s.starts
+  local gap = s[SPAN] / s[STARTS]
   local wait = math.min(FOREVER, math.max(least, by_slot, wait_for_turn(b, s, cost)))
   if is_scarce(b) then wait = wait + gap end
   return wait, is_urgent and BEHIND_URGENT or band_of(wait, gap)

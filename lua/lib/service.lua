@@ -34,34 +34,36 @@ local STEP = { 1.04, 1.03, 1.015, 1.006, 1.003, 1.02 }
 local FINE_STEP = { 1.00145367, 1.00109537, 1.00055158, 1.00022158, 1.00011095, 1.0007337 }
 local EVEN_STEP = { 1.0131594, 1.00990163, 1.00497521, 1.00199601, 1.000999, 1.00662271 }
 
-local SERVICE = '<dddd' .. 'dddddddddddddddddd'
-local service
+local SERVICE, NUMBERS = '<dddd' .. 'dddddddddddddddddd', 22
+-- Where they stand: the last start and the three sums, then the factors of each band.
+local STARTED, SPAN, WORK, STARTS = 1, 2, 3, 4
+local service, observed
 
 local function begin_service()
-  service = nil
+  service, observed = nil, false
+end
+
+local function factors_at(band)
+  return STARTS + 3 * band - 2
 end
 
 local function load_service()
   if service then return service end
   if ty.measured == '' then
-    service = { started = 0, span = 0, work = 0, starts = 0 }
+    service = { 0, 0, 0, 0 }
     for band, wide in ipairs(WIDE) do
-      local at = 3 * band - 2
+      local at = factors_at(band)
       service[at], service[at + 1], service[at + 2] = 1 / wide, 1, wide
     end
   else
-    local f = { struct.unpack(SERVICE, ty.measured) }
-    service = { started = f[1], span = f[2], work = f[3], starts = f[4] }
-    for i = 1, 18 do service[i] = f[4 + i] end
+    service = { struct.unpack(SERVICE, ty.measured) }
   end
   return service
 end
 
--- What was measured in this call is stored with the type.
+-- What was observed in this call is stored with the type.
 local function keep_service()
-  local s = service
-  if not s then return end
-  ty.measured = struct.pack(SERVICE, s.started, s.span, s.work, s.starts, unpack(s, 1, 18))
+  if observed then ty.measured = struct.pack(SERVICE, unpack(service, 1, NUMBERS)) end
 end
 
 -- A job starts, and virtual time goes on by `advance`.
@@ -69,10 +71,11 @@ local function measure_start(advance)
   local scarce_since = ty.busy + SCARCE_AFTER_US
   if ty.busy == 0 or now <= scarce_since then return end
   local s = load_service()
-  s.span = s.span * KEEP + now - math.max(s.started, scarce_since)
-  s.work = s.work * KEEP + advance * ty.weights
-  s.starts = s.starts * KEEP + 1
-  s.started = now
+  s[SPAN] = s[SPAN] * KEEP + now - math.max(s[STARTED], scarce_since)
+  s[WORK] = s[WORK] * KEEP + advance * ty.weights
+  s[STARTS] = s[STARTS] * KEEP + 1
+  s[STARTED] = now
+  observed = true
 end
 
 -- A run of a job ended that took `us`.
@@ -93,7 +96,7 @@ end
 
 -- µs of the three points of a wait that was estimated, in its band.
 local function calibrated(wait, band)
-  local s, at = load_service(), 3 * band - 2
+  local s, at = load_service(), factors_at(band)
   local each = wait + GRACE_US
   return math.max(0, each * s[at] - GRACE_US), math.max(0, each * s[at + 1] - GRACE_US), math.max(0, each * s[at + 2] - GRACE_US)
 end
@@ -104,10 +107,11 @@ end
 
 -- A job of which `wait` was estimated starts after `real` µs.
 local function observe(wait, band, real)
-  local s, at = load_service(), 3 * band - 2
+  local s, at = load_service(), factors_at(band)
   local factor = (real + GRACE_US) / (wait + GRACE_US)
   local step, fine, even = STEP[band], FINE_STEP[band], EVEN_STEP[band]
   s[at] = within(factor < s[at] and s[at] / step or s[at] * fine)
   s[at + 1] = within(factor < s[at + 1] and s[at + 1] / even or s[at + 1] * even)
   s[at + 2] = within(factor > s[at + 2] and s[at + 2] * step or s[at + 2] / fine)
+  observed = true
 end

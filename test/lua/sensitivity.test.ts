@@ -43,7 +43,7 @@ describe('the differential test notices', () => {
     ['a pause that is not kept', [['if b.paused or active >= b.conc then', 'if active >= b.conc then']]],
     ['one job too many at the door', [['if held + 1 > b.depth then', 'if held > b.depth then']]],
     ['one byte too many at the door', [['b.bytes + job.bytes > b.max_bytes', 'b.bytes + job.bytes > b.max_bytes + 1']]],
-    ['a delay that is held against maxWait', [['e.queue = e.wait - delay', 'e.queue = e.wait']]],
+    ['a delay that is held against maxWait', [['queue = wait - delay', 'queue = wait']]],
     ['a promise without the burst', [['(cost - (b.burst - 1)) * b.T', 'cost * b.T']]],
     ['a promise that forgets lateness', [['backlogged and now - b.slack or now', 'now']]],
     ["a promise that forgets the type's rate", [['local least = math.max(wait, by_type)', 'local least = wait']]],
