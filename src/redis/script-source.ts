@@ -29,6 +29,9 @@ interface BullScript {
 const LUA_DIR = findLuaDir(dirname(fileURLToPath(import.meta.url)));
 /** Helpers that take the place of BullMQ's own of the same names. */
 const BULL_HELPERS = 'lib/bull_helpers';
+/** What Redis has for scripts under global names. */
+const GLOBALS =
+  'cjson cmsgpack error ipairs math next pairs select string struct table tonumber tostring type unpack'.split(' ');
 const DIRECTIVE = /^--- @(include|bull) (?:"([\w/]+)"|(\w+))$/;
 
 /** BullMQ's own scripts by name, as its package ships them. */
@@ -56,7 +59,8 @@ export function readLibrary(verbs: readonly Verb[], dir = LUA_DIR): Library {
   refuseTwins(gathered);
   const begin = beginOf(gathered.texts);
   const users = [begin, ...bodies.map(({ body }) => body)].join('\n');
-  const prelude = [...withPrivateNames(gathered.texts, users), begin].join('\n');
+  const globals = keepGlobals([...gathered.texts, users].join('\n'));
+  const prelude = [globals, ...withPrivateNames(gathered.texts, users), begin].join('\n');
   const hash = createHash('sha256').update(prelude).update(JSON.stringify(bodies)).digest('hex').slice(0, 12);
   const functions = bodies.map(({ key, argv }) => [key, { name: `${key}_${hash}`, argv }] as const);
   const registrations = bodies.map(({ key, flags, body }) => registration(`${key}_${hash}`, flags, body));
@@ -93,7 +97,26 @@ function refuseTwins({ texts, helpers }: Gathered): void {
 /** Includes that keep something during a call say how they begin one, in a function `begin_…`. */
 function beginOf(shared: readonly string[]): string {
   const names = shared.flatMap(functionNames).filter((name) => name.startsWith('begin_'));
-  return `local function begin(keys)\n${names.map((name) => `${name}(keys)`).join('\n')}\nend`;
+  const calls = ['keep_globals()', ...names.map((name) => `${name}(keys)`)];
+  return `local function begin(keys)\n${calls.join('\n')}\nend`;
+}
+
+/**
+ * Makes the globals that a text uses local names of the library. A function of Redis finds a global only by way of two
+ * tables and their metatables, for 280 instructions each time. Redis has most of them only once it calls a function, so
+ * the first call keeps them.
+ */
+function keepGlobals(text: string): string {
+  const words = new Set(text.match(/[A-Za-z_]\w*/g));
+  const used = GLOBALS.filter((name) => words.has(name)).join(', ');
+  if (used === '') return 'local function keep_globals() end';
+  return `local function find_globals() return ${used} end
+local ${used}, has_globals
+local function keep_globals()
+if has_globals then return end
+${used} = find_globals()
+has_globals = true
+end`;
 }
 
 /** Names of all verbs in `lua/`. */
