@@ -11,7 +11,8 @@
     time_at      which of BullMQ's ARGV is the caller's clock and becomes the server's; 0: none
     keys         how many of the values that follow are BullMQ's KEYS
     bull...      BullMQ's KEYS, then its ARGV
-  Returns what BullMQ's script returns.
+  Returns what BullMQ's script returns. A job that was cancelled or expired before it started has no payload any more and
+  cannot wait again: that is answered as of a job that is not in the state which reprocessJob asks for.
 ]]
 --- @include "lib/wake"
 --- @include "lib/bull"
@@ -34,15 +35,20 @@ local function recount(b, before, after)
   count_bytes(b, 1, after.bytes - before.bytes)
 end
 
+local NOT_IN_STATE = -3
+
 return function(ARGV)
   local id, time_at = ARGV[4], tonumber(ARGV[5])
   local keys, argv = bull_arguments(ARGV, 7, tonumber(ARGV[6]))
   load_type(ARGV[1])
   if time_at > 0 then argv[time_at] = now_ms end
   local b = load_bucket(ARGV[2])
-  apply_profile(b, ARGV[3])
   local job = b.prefix .. id
   local idem = call('HGET', job, 'hg:i')
+  if '${command}' == 'reprocessJob' and call('EXISTS', job) == 1 and call('HEXISTS', job, 'data') == 0 then
+    return NOT_IN_STATE
+  end
+  apply_profile(b, ARGV[3])
   local before = contribution(b, job, id)
   local reply = bull_${command}(keys, argv)
   if not before.priority and not before.delayed and call('ZSCORE', b.prioritized, id) then

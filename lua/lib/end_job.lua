@@ -41,7 +41,8 @@ end
 
 --[[
   Take a job that waits or is delayed out of its bucket and end it as `ending` (expired, cancelled). It uses no rate: what
-  was paid for at the door gets its charge back, and pays again if somebody makes it wait again.
+  was paid for at the door gets its charge back, and pays again if somebody makes it wait again. Its payload goes at once:
+  nobody will run it, and who adds and cancels without end would fill Redis with what no limit counts any more.
   False when the job is neither waiting nor delayed. The caller places the bucket.
 ]]
 local function end_waiting(b, id, ending, keep_age, keep_count)
@@ -61,8 +62,8 @@ local function end_waiting(b, id, ending, keep_age, keep_count)
   drop_deadline(b, id)
   if f[3] then
     uncharge(b, cost, tonumber(f[3]), tonumber(f[4]))
-    call('HDEL', job, 'hg:p', 'hg:q')
   end
+  call('HDEL', job, 'data', 'hg:p', 'hg:q')
   call('HSET', job, 'finishedOn', now_ms, 'failedReason', ending, 'hg:e', ending)
   call('ZADD', b.prefix .. 'failed', now_ms, id)
   call('XADD', key_events, 'MAXLEN', '~', 10000, '*', 'event', 'failed', 'jobId', id, 'failedReason', ending)

@@ -14,6 +14,10 @@ interface BatcherOptions {
 /**
  * Lets items that come at about the same time go together, as a database does with commits: an item that comes alone goes at
  * once, and the busier it gets, the more go together. Nothing waits for a timer.
+ *
+ * A full batch goes as soon as one may, before the answers to the last are handed out: who gets them has work to do, and
+ * whoever is asked would stand idle meanwhile. One that is not full waits for the end of the turn of the event loop: what
+ * else comes in this turn goes along.
  */
 export class Batcher<Item, Answer> {
   readonly #send: (items: readonly Item[]) => Promise<readonly PromiseSettledResult<Answer>[]>;
@@ -35,36 +39,40 @@ export class Batcher<Item, Answer> {
   add(item: Item): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
-      this.#plan();
+      this.#goOn();
     });
   }
 
-  /** At the end of the turn of the event loop: what else ends in this turn goes along. */
-  #plan(): void {
-    if (this.#planned || this.#waiting.length === 0 || this.#underWay === this.#options.maxUnderWay) return;
+  #goOn(): void {
+    const { maxItems, maxUnderWay } = this.#options;
+    while (this.#waiting.length >= maxItems && this.#underWay < maxUnderWay) void this.#flush();
+    if (this.#planned || this.#waiting.length === 0 || this.#underWay >= maxUnderWay) return;
     this.#planned = true;
     setImmediate(() => {
       this.#planned = false;
-      void this.#flush();
-      this.#plan();
+      if (this.#waiting.length > 0 && this.#underWay < maxUnderWay) void this.#flush();
     });
   }
 
   async #flush(): Promise<void> {
     const batch = this.#waiting.splice(0, this.#options.maxItems);
     this.#underWay += 1;
+    const answers = await this.#answersTo(batch);
+    this.#underWay -= 1;
+    this.#goOn();
+    batch.forEach(({ resolve, reject }, i) => {
+      const answer = answers[i];
+      if (answer?.status === 'fulfilled') resolve(answer.value);
+      else reject(answer?.reason ?? new Error('an item of a batch got no answer'));
+    });
+  }
+
+  /** Never rejects. */
+  async #answersTo(batch: readonly Waiting<Item, Answer>[]): Promise<readonly PromiseSettledResult<Answer>[]> {
     try {
-      const results = await this.#send(batch.map(({ item }) => item));
-      batch.forEach(({ resolve, reject }, i) => {
-        const result = results[i];
-        if (result?.status === 'fulfilled') resolve(result.value);
-        else reject(result?.reason ?? new Error('an item of a batch got no answer'));
-      });
-    } catch (error) {
-      for (const { reject } of batch) reject(error);
-    } finally {
-      this.#underWay -= 1;
-      this.#plan();
+      return await this.#send(batch.map(({ item }) => item));
+    } catch (reason) {
+      return batch.map(() => ({ status: 'rejected', reason }));
     }
   }
 }

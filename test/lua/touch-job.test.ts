@@ -92,17 +92,33 @@ describe('retry', () => {
     const shard = redis.shard();
     const queue = await shapedQueue(shard, 'a', UNLIMITED);
     await shard.admit('a', [{ id: 'j1', cost: 2 }, { id: 'j2' }], UNLIMITED);
-    await shard.cancel('a', 'j1');
+    await shard.take('t1');
+    await shard.settle({ token: 't1', tenant: 'a', id: 'j1' }, { kind: 'cancelled', value: 'cancelled' });
     await (await jobOf(queue, 'j1')).retry('failed');
     expect(await shard.waiting('a')).toEqual(['j2', 'j1']);
     expect(await shard.inspect('a')).toMatchObject({ waitingCost: 3, waitingBytes: 4 });
     await followServer(shard);
-    await shard.take('t1');
     await shard.take('t2');
-    await shard.settle({ token: 't2', tenant: 'a', id: 'j1' }, { kind: 'failed', value: 'bad' });
+    await shard.take('t3');
+    await shard.settle({ token: 't3', tenant: 'a', id: 'j1' }, { kind: 'failed', value: 'bad' });
     const found = await shard.read('a', 'j1');
     expect(found?.fields.get('failedReason')).toBe('bad');
     expect(found?.fields.has('hg:e')).toBe(false);
+  });
+
+  test('a job that was cancelled before it started has no payload any more, and stays as it is', async () => {
+    const shard = redis.shard();
+    const queue = await shapedQueue(shard, 'a', UNLIMITED);
+    await shard.admit('a', [{ id: 'j1' }, { id: 'j2', delayMs: 60_000 }], UNLIMITED);
+    for (const id of ['j1', 'j2']) {
+      await shard.cancel('a', id);
+      await expect((await jobOf(queue, id)).retry('failed')).rejects.toThrow('not in the failed state');
+      const found = await shard.read('a', id);
+      expect(found?.fields.has('data')).toBe(false);
+      expect(found?.fields.get('hg:e')).toBe('cancelled');
+    }
+    expect(await shard.waiting('a')).toEqual([]);
+    expect(await shard.inspect('a')).toMatchObject({ waiting: 0, waitingCost: 0, waitingBytes: 0 });
   });
 });
 

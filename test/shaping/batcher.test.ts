@@ -45,6 +45,21 @@ describe('a batcher', () => {
     expect(await answers).toHaveLength(5);
   });
 
+  test('sends a full batch before it hands out the answers to the last', async () => {
+    const { batches, send } = sent();
+    const batcher = new Batcher(send, { maxItems: 2, maxUnderWay: 1 });
+    const heard = batcher.add(1).then(() => batches.length);
+    const rest = Promise.all([2, 3, 4, 5].map((item) => batcher.add(item)));
+    expect(batches.map(({ items }) => items)).toEqual([[1, 2]]);
+    batches[0]?.answer();
+    expect(await heard).toBe(2);
+    expect(batches[1]?.items).toEqual([3, 4]);
+    batches[1]?.answer();
+    await expect.poll(() => batches[2]?.items).toEqual([5]);
+    batches[2]?.answer();
+    await rest;
+  });
+
   test('tells all of a batch that failed, and goes on', async () => {
     const { batches, send } = sent();
     const batcher = new Batcher(send, { maxItems: 8, maxUnderWay: 1 });
