@@ -2,11 +2,18 @@ import swagger, { type FastifyDynamicSwaggerOptions } from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import { GATEWAY_KEY_HEADER } from './authenticate.js';
+import { describeOperation, type Node, nodeOf } from './described/describe-operation.js';
+import type { DescribedRoute } from './described/described-route.js';
+import { describedRoute } from './described/described-routes.js';
 
 /** Methods that an OpenAPI document can speak of. */
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
-/** Routes that need no key. */
-const OPEN = ['/', '/healthz', '/readyz'];
+/** Whose key opens a route, as the document says it. */
+const SECURITY = {
+  none: [],
+  admin: [{ admin: [] }],
+  gateway: [{ gateway: [] }],
+} as const satisfies Record<NonNullable<DescribedRoute['key']>, unknown>;
 
 const text = (description: string) => ({ description, schema: { type: 'string' as const } });
 const HEADERS = {
@@ -17,6 +24,10 @@ const HEADERS = {
   'X-RateLimit-Limit': text('for older clients'),
   'X-RateLimit-Remaining': text('for older clients'),
   'Preference-Applied': text('wait=N: the answer waited for the end of the job'),
+  Location: text('with the 202 of a job: its address'),
+  'Idempotent-Replayed': text('true: the job was there already, under its idempotency key'),
+  Allow: text('with 405: the methods that the address answers to'),
+  'WWW-Authenticate': text('with 401'),
 };
 
 /**
@@ -45,6 +56,7 @@ function documentOptions(version: string): FastifyDynamicSwaggerOptions {
       components: {
         securitySchemes: {
           key: { type: 'http', scheme: 'bearer', description: 'a tenant’s or an admin’s key' },
+          admin: { type: 'http', scheme: 'bearer', description: 'an admin’s key' },
           gateway: { type: 'apiKey', in: 'header', name: GATEWAY_KEY_HEADER, description: 'a gateway’s key' },
         },
       },
@@ -52,33 +64,33 @@ function documentOptions(version: string): FastifyDynamicSwaggerOptions {
     },
     transform: ({ schema, url }) => {
       const [, , subject = 'health'] = url.split('/');
-      const security = OPEN.includes(url) ? [] : url === '/v1/forward-auth' ? [{ gateway: [] }] : undefined;
-      return { url, schema: { ...schema, tags: [subject], ...(security !== undefined && { security }) } };
+      return { url, schema: { ...schema, tags: [subject] } };
     },
     transformObject: (made) => {
       if (!('openapiObject' in made)) return made.swaggerObject;
       const { paths = {}, components = {}, ...rest } = made.openapiObject;
-      const described = Object.entries(paths).map(([path, item]) => [path, withHeaders({ ...item })]);
-      return { ...rest, components: { ...components, headers: HEADERS }, paths: Object.fromEntries(described) };
+      const items = Object.entries(paths).map(([path, item]) => [path, described(path, { ...item })]);
+      return { ...rest, components: { ...components, headers: HEADERS }, paths: Object.fromEntries(items) };
     },
   };
 }
 
-/** The operations of a path that a document can speak of, each answer with the headers that it may have. */
-function withHeaders(item: Readonly<Record<string, unknown>>): Record<string, unknown> {
+/** The operations of a path that a document can speak of, with what is said of them, and the headers that answers may have. */
+function described(path: string, item: Node): Node {
   const headers = Object.fromEntries(
     Object.keys(HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
   );
   const operations = METHODS.flatMap((method) => {
-    const operation = objectOf(item[method]);
-    if (operation === undefined) return [];
-    const answers = Object.entries(objectOf(operation.responses) ?? {});
-    const responses = answers.map(([status, answer]) => [status, { ...objectOf(answer), headers }]);
-    return [[method, { ...operation, responses: Object.fromEntries(responses) }]];
+    const made = nodeOf(item[method]);
+    if (made === undefined) return [];
+    const route = describedRoute(method, path);
+    const { responses, ...operation } = describeOperation(method, path, made, route);
+    const answers = Object.entries(nodeOf(responses) ?? {}).map(([status, answer]) => [
+      status,
+      { ...nodeOf(answer), headers },
+    ]);
+    const security = route?.key === undefined ? {} : { security: SECURITY[route.key] };
+    return [[method, { ...operation, ...security, responses: Object.fromEntries(answers) }]];
   });
   return Object.fromEntries(operations);
-}
-
-function objectOf(value: unknown): Record<string, unknown> | undefined {
-  return typeof value === 'object' && value !== null ? { ...value } : undefined;
 }

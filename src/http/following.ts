@@ -13,8 +13,10 @@ export interface Following {
   readonly feed: JobFeed | undefined;
   /** Whoever follows is answered when it begins. */
   readonly closing: Closing;
+  /** Of streams. */
+  readonly pace: Pick<HttpLimits, 'heartbeatMs' | 'stuckMs'>;
 }
 
 export function followingOver(feed: JobFeed | undefined, limits: HttpLimits, closing: Closing): Following {
-  return { waits: new Seats(limits.waits), streams: new Seats(limits.streams), feed, closing };
+  return { waits: new Seats(limits.waits), streams: new Seats(limits.streams), feed, closing, pace: limits };
 }

@@ -19,6 +19,10 @@ export interface HttpLimits {
   readonly waits: SeatLimits;
   /** Streams of events open at once. */
   readonly streams: SeatLimits;
+  /** A stream is silent for at most so long: proxies close what is silent for a minute, some after half of that. */
+  readonly heartbeatMs: number;
+  /** Who takes nothing of a stream for so long will not take anything any more. */
+  readonly stuckMs: number;
 }
 
 export const DEFAULT_HTTP_LIMITS: HttpLimits = {
@@ -31,6 +35,8 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   batchBytes: 8 * 1024 * 1024,
   waits: { perTenant: 1000, total: 10_000 },
   streams: { perTenant: 200, total: 5000 },
+  heartbeatMs: 15_000,
+  stuckMs: 30_000,
 };
 
 /** What surrounds `data` in the body of a single job, and `key` in a question to a policy. */

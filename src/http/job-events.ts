@@ -7,8 +7,6 @@ import { jobResource } from './job-answer.js';
 import { JobChanges } from './job-changes.js';
 import { hasEnded } from './wait-for-end.js';
 
-/** Proxies close what is silent for a minute, some after half of that. */
-const HEARTBEAT_MS = 15_000;
 const RETRY_MS = 2000;
 /** Nobody tells that a promised start has moved: while a job waits it is looked at, the more often the sooner it starts. */
 const LOOK_MS = { least: 1000, most: 10_000 } as const;
@@ -25,6 +23,8 @@ export interface FollowedJob {
   /** The output up to this chunk is known; '' for none. */
   readonly after: string;
   readonly bell: Bell;
+  /** The longest silence, in milliseconds. */
+  readonly heartbeatMs: number;
 }
 
 /**
@@ -32,7 +32,13 @@ export interface FollowedJob {
  * its output from where the caller left off, and its end. Redis being away is waited out in silence. It is drawn from: a
  * client that reads slowly is told less often, and later states stand for those between.
  */
-export async function* jobEvents({ shaping, job: first, after, bell }: FollowedJob): AsyncGenerator<string> {
+export async function* jobEvents({
+  shaping,
+  job: first,
+  after,
+  bell,
+  heartbeatMs,
+}: FollowedJob): AsyncGenerator<string> {
   const { tenant, id } = first;
   const changes = new JobChanges();
   let job: JobView | undefined = first;
@@ -60,9 +66,9 @@ export async function* jobEvents({ shaping, job: first, after, bell }: FollowedJ
       if (!(error instanceof RedisUnavailable)) throw error;
     }
     const lookInMs = timeToLook(job);
-    const rung = await bell.next(Math.min(HEARTBEAT_MS, lookInMs));
+    const rung = await bell.next(Math.min(heartbeatMs, lookInMs));
     if (rung.over) return;
-    look ||= rung.look || lookInMs < HEARTBEAT_MS;
+    look ||= rung.look || lookInMs < heartbeatMs;
     output ||= rung.output;
     if (!rung.look && !rung.output) yield HEARTBEAT;
   }

@@ -27,7 +27,7 @@ export interface Overridable {
 export function overrideRoutes(app: HttpApp, admin: Administration, thing: Overridable): void {
   const { url, kind, resource } = thing;
   const schema = {
-    params: Type.Object({ [parameterName(thing)]: Type.String() }),
+    params: Type.Object({ [parameterName(thing)]: Type.String({ description: `which ${kind}` }) }),
     querystring: NoQuery,
     response: { 200: thing.answer, ...PROBLEM_ANSWERS },
   };

@@ -86,7 +86,16 @@ export const RetryQuery = Type.Object(
 );
 
 /** The path of routes about one job. */
-export const JobParams = Type.Object({ id: Type.String() });
+export const JobParams = Type.Object({ id: Type.String({ description: 'the id of a job' }) });
+
+/** The path of routes about one tenant. */
+export const TenantParams = Type.Object({ id: Type.String({ description: 'the id of a tenant' }) });
+
+/** The path of routes about one type. */
+export const TypeParams = Type.Object({ name: Type.String({ description: 'the name of a job type' }) });
+
+const Texts = (description: string) =>
+  Type.Unsafe<readonly string[]>({ type: 'array', items: { type: 'string' }, description });
 
 /** The body of every answer with a status of 400 or more. */
 export const ProblemBody = Type.Object(
@@ -99,7 +108,10 @@ export const ProblemBody = Type.Object(
     field: Type.Optional(Type.String()),
     retryAfterMs: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
     earliestStartAt: Type.Optional(Type.String({ format: 'date-time' })),
-    id: Type.Optional(Type.String()),
+    id: Type.Optional(Type.String({ description: 'the job that may or may not have been stored' })),
+    ids: Type.Optional(Texts('the same, of a batch')),
+    allow: Type.Optional(Texts('methods that the address answers to')),
+    checks: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'what a readiness probe found' })),
     ...Type.Partial(PolicedFields).properties,
   },
   { description: 'RFC 9457, application/problem+json' },

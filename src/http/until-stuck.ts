@@ -1,10 +1,11 @@
-/** Who takes nothing for so long will not take anything any more. */
-const STUCK_MS = 30_000;
-
-/** The same texts, until nobody takes the next one for a while: then `giveUp` is called, once. */
-export async function* untilStuck(texts: AsyncIterable<string>, giveUp: () => void): AsyncGenerator<string> {
+/** The same texts, until nobody takes the next one for so many milliseconds: then `giveUp` is called, once. */
+export async function* untilStuck(
+  texts: AsyncIterable<string>,
+  stuckMs: number,
+  giveUp: () => void,
+): AsyncGenerator<string> {
   for await (const text of texts) {
-    const timer = setTimeout(giveUp, STUCK_MS);
+    const timer = setTimeout(giveUp, stuckMs);
     try {
       yield text;
     } finally {

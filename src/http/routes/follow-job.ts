@@ -15,7 +15,7 @@ import { JobParams, PROBLEM_ANSWERS, TenantQuery } from '../request-schemas.js';
 import { untilStuck } from '../until-stuck.js';
 import { hasEnded } from '../wait-for-end.js';
 
-const EventStream = Type.Unsafe<Readable>({ type: 'string', description: 'text/event-stream' });
+const EventStream = Type.Unsafe<Readable>({ type: 'string' });
 const HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   // Whoever stands between is not to keep, change or gather anything; nginx goes by a header of its own.
@@ -31,6 +31,7 @@ export function followJob(app: HttpApp, parts: RouteParts, feed: JobFeed): void 
     {
       exposeHeadRoute: false,
       schema: {
+        produces: ['text/event-stream'],
         params: JobParams,
         querystring: TenantQuery,
         response: { 200: EventStream, 204: Type.Null(), ...PROBLEM_ANSWERS },
@@ -74,8 +75,10 @@ function follow(
   raw.once('close', over);
   if (raw.destroyed) over();
   else if (following.closing.begun) bell.end();
+  const { heartbeatMs, stuckMs } = following.pace;
+  const events = jobEvents({ shaping, job, after, bell, heartbeatMs });
   return Readable.from(
-    untilStuck(jobEvents({ shaping, job, after, bell }), () => raw.destroy()),
+    untilStuck(events, stuckMs, () => raw.destroy()),
     { highWaterMark: 4 },
   );
 }

@@ -5,7 +5,7 @@ import { tenantOrder } from '../admin-order.js';
 import type { HttpApp } from '../http-app.js';
 import { rfc3339 } from '../instant.js';
 import { replyProblem } from '../reply-problem.js';
-import { NoBody, NoQuery, PROBLEM_ANSWERS } from '../request-schemas.js';
+import { NoBody, NoQuery, PROBLEM_ANSWERS, TenantParams } from '../request-schemas.js';
 
 const Instant = Type.Union([Type.String({ format: 'date-time' }), Type.Null()]);
 const KeyFields = { id: Type.String(), prefix: Type.String(), createdAt: Instant };
@@ -15,8 +15,7 @@ const KeyList = Type.Object({
   keys: Type.Array(Type.Object({ ...KeyFields, lastUsedAt: Instant })),
 });
 const Revoked = Type.Object({ tenant: Type.String(), id: Type.String(), revoked: Type.Literal(true) });
-const TenantParams = Type.Object({ id: Type.String() });
-const KeyParams = Type.Object({ id: Type.String(), key: Type.String() });
+const KeyParams = Type.Object({ ...TenantParams.properties, key: Type.String({ description: 'the id of a key' }) });
 
 /** `/v1/tenants/:id/keys`: keys of a tenant, made and revoked while everything runs. */
 export function keyRoutes(app: HttpApp, admin: Administration): void {

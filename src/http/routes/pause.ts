@@ -4,7 +4,7 @@ import { tenantOrder, typeOrder } from '../admin-order.js';
 import type { HttpApp } from '../http-app.js';
 import { Paused, pausedBecause, typePausedBecause } from '../override-answer.js';
 import { replyProblem } from '../reply-problem.js';
-import { NoBody, NoQuery, PROBLEM_ANSWERS, TypeQuery } from '../request-schemas.js';
+import { NoBody, NoQuery, PROBLEM_ANSWERS, TenantParams, TypeParams, TypeQuery } from '../request-schemas.js';
 
 const TenantPause = Type.Object({
   tenant: Type.String(),
@@ -22,7 +22,7 @@ export function pauseRoutes(app: HttpApp, admin: Administration): void {
       `/v1/tenants/:id/${verb}`,
       {
         schema: {
-          params: Type.Object({ id: Type.String() }),
+          params: TenantParams,
           querystring: TypeQuery,
           body: NoBody,
           response: { 200: TenantPause, ...PROBLEM_ANSWERS },
@@ -45,7 +45,7 @@ export function pauseRoutes(app: HttpApp, admin: Administration): void {
       `/v1/types/:name/${verb}`,
       {
         schema: {
-          params: Type.Object({ name: Type.String() }),
+          params: TypeParams,
           querystring: NoQuery,
           body: NoBody,
           response: { 200: TypePause, ...PROBLEM_ANSWERS },

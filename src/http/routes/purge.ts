@@ -3,7 +3,7 @@ import type { Administration } from '../../shaping/administration.js';
 import { tenantOrder, typeOrder } from '../admin-order.js';
 import type { HttpApp } from '../http-app.js';
 import { replyProblem } from '../reply-problem.js';
-import { NoBody, NoQuery, PROBLEM_ANSWERS, TypeQuery } from '../request-schemas.js';
+import { NoBody, NoQuery, PROBLEM_ANSWERS, TenantParams, TypeParams, TypeQuery } from '../request-schemas.js';
 
 const Counts = {
   cancelled: Type.Integer({ description: 'jobs that waited or were delayed, and are cancelled now' }),
@@ -22,7 +22,7 @@ export function purgeRoutes(app: HttpApp, admin: Administration): void {
     '/v1/tenants/:id/purge',
     {
       schema: {
-        params: Type.Object({ id: Type.String() }),
+        params: TenantParams,
         querystring: TypeQuery,
         body: NoBody,
         response: { 200: TenantPurge, ...PROBLEM_ANSWERS },
@@ -45,7 +45,7 @@ export function purgeRoutes(app: HttpApp, admin: Administration): void {
     '/v1/types/:name/purge',
     {
       schema: {
-        params: Type.Object({ name: Type.String() }),
+        params: TypeParams,
         querystring: NoQuery,
         body: NoBody,
         response: { 200: TypePurge, ...PROBLEM_ANSWERS },

@@ -1,6 +1,7 @@
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import type { Redis } from 'ioredis';
 import { LiveConfig } from '../../../src/config/live-config.js';
+import type { AppParts } from '../../../src/http/app.js';
 import { doorOf } from '../../../src/http/door.js';
 import { closeConnection, openConnection, Subscriber, untilReady } from '../../../src/redis/connection.js';
 import { administration } from '../../../src/shaping/administration.js';
@@ -31,8 +32,8 @@ export interface LiveApp {
   close(): Promise<void>;
 }
 
-/** Starts one over a Redis that is there. */
-export async function liveApp(socketPath: string, yaml: string): Promise<LiveApp> {
+/** Starts one over a Redis that is there; `parts` replace what the test is about. */
+export async function liveApp(socketPath: string, yaml: string, parts: Partial<AppParts> = {}): Promise<LiveApp> {
   const connect = (name: string) => openConnection({ socketPath }, { name, deadlineMs: 2000 });
   const [redis, messages] = [connect('api'), connect('api-messages')];
   await Promise.all([untilReady(redis), untilReady(messages)]);
@@ -54,6 +55,7 @@ export async function liveApp(socketPath: string, yaml: string): Promise<LiveApp
     door: doorOf(live.view),
     admin: administration({ ...schedule, store, follower }),
     directory,
+    ...parts,
   });
   return {
     ...{ app, redis, live, settings, logged },
