@@ -1,6 +1,6 @@
 import type { Admission } from '../model/verdict.js';
 import type { Decision } from '../policing/policing.js';
-import { RedisUnavailable } from '../redis/outage.js';
+import { RedisFull, RedisUnavailable } from '../redis/outage.js';
 import type { DoorAnswer, Shaping } from '../shaping/shaping.js';
 import { type BucketGroup, byBucket } from './by-bucket.js';
 import type { RouteParts } from './http-app.js';
@@ -9,12 +9,13 @@ import type { JobAtDoor } from './read-job.js';
 import { replaysAmong } from './replays-among.js';
 
 /**
- * What became of one item: a verdict of its bucket; a refusal by the policy of its type; or nobody knows, because Redis
- * was away when its bucket's turn came.
+ * What became of one item: a verdict of its bucket; a refusal by the policy of its type; nothing, because Redis
+ * was full; or nobody knows, because it was away when its bucket's turn came.
  */
 export type Outcome =
   | { readonly kind: 'verdict'; readonly atDoor: JobAtDoor; readonly admission: Admission }
   | { readonly kind: 'policed'; readonly atDoor: JobAtDoor; readonly decision: Decision }
+  | { readonly kind: 'full'; readonly atDoor: JobAtDoor }
   | { readonly kind: 'outage'; readonly atDoor: JobAtDoor };
 
 export interface BatchOutcome {
@@ -49,11 +50,13 @@ export async function admitBatch(
   await Promise.all(
     byBucket(passed).map(async (group) => {
       const answer = await admitGroup(parts.shaping, group);
-      if (answer === undefined) return;
-      rooms.push(answer);
+      if (typeof answer === 'object') rooms.push(answer);
       for (const [place, { index, atDoor, decision }] of group.entries()) {
-        const admission = answer.admissions[place];
-        if (admission === undefined) throw new Error(`no verdict on job ${atDoor.job.id}`);
+        const admission = typeof answer === 'object' ? answer.admissions[place] : undefined;
+        if (admission === undefined) {
+          outcomes[index] = { kind: answer === 'outage' ? 'outage' : 'full', atDoor };
+          continue;
+        }
         await giveBackUnlessAdded(decision, admission);
         outcomes[index] = { kind: 'verdict', atDoor, admission };
       }
@@ -80,8 +83,8 @@ async function policedItems(
   return items;
 }
 
-/** `undefined` when Redis was away. */
-async function admitGroup(shaping: Shaping, group: BucketGroup<Item>): Promise<DoorAnswer | undefined> {
+/** The verdicts on the first of its jobs, as many as Redis had room to look at. */
+async function admitGroup(shaping: Shaping, group: BucketGroup<Item>): Promise<DoorAnswer | 'full' | 'outage'> {
   const [{ atDoor }] = group;
   try {
     return await shaping.admit(
@@ -90,7 +93,8 @@ async function admitGroup(shaping: Shaping, group: BucketGroup<Item>): Promise<D
       group.map(({ atDoor: { job } }) => job),
     );
   } catch (error) {
-    if (error instanceof RedisUnavailable) return undefined;
+    if (error instanceof RedisFull) return 'full';
+    if (error instanceof RedisUnavailable) return 'outage';
     throw error;
   }
 }

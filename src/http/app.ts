@@ -157,7 +157,8 @@ function addRoutes(
   more: Pick<RouteParts, 'random' | 'following' | 'batchBytes' | 'jobBytes'>,
 ): void {
   const keeper = { door, newJobId, checks: compileBodyChecks(door) };
-  const routeParts: RouteParts = { shaping, keeper, policed, keyring, ready, memory, ...more };
+  const failures = new FailedAttempts();
+  const routeParts: RouteParts = { shaping, keeper, policed, keyring, failures, ready, memory, ...more };
   app.register(async (scope) => {
     health(scope.withTypeProvider<TypeBoxTypeProvider>(), routeParts);
   });
@@ -166,7 +167,7 @@ function addRoutes(
   });
   app.register(async (scope) => {
     const keyed = scope.withTypeProvider<TypeBoxTypeProvider>();
-    keyed.addHook('onRequest', demandKey({ keyring, directory, failures: new FailedAttempts() }));
+    keyed.addHook('onRequest', demandKey({ keyring, directory, failures }));
     for (const add of KEYED_ROUTES) add(keyed, routeParts);
     if (more.following.feed !== undefined) followJob(keyed, routeParts, more.following.feed);
     if (admin !== undefined) adminRoutes(keyed, admin);

@@ -8,6 +8,7 @@ import type {
 } from 'fastify';
 import type { MemoryState } from '../redis/memory-watch.js';
 import type { Shaping } from '../shaping/shaping.js';
+import type { FailedAttempts } from './failed-attempts.js';
 import type { Following } from './following.js';
 import type { Keyring } from './keyring.js';
 import type { PolicedParts } from './policed-parts.js';
@@ -29,6 +30,8 @@ export interface RouteParts {
   readonly keeper: DoorKeeper;
   readonly policed: PolicedParts;
   readonly keyring: Keyring;
+  /** Wrong keys, wherever they were shown. */
+  readonly failures: FailedAttempts;
   readonly following: Following;
   readonly ready: () => Promise<ReadyReport>;
   /** Whether the store has room for more jobs, as last seen. */

@@ -1,9 +1,10 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { clientAddress } from '../policing/client-address.js';
 import type { KeyDirectory } from '../shaping/key-directory.js';
-import { bearerKey, NOBODYS_KEY, principalOfHolder } from './authenticate.js';
+import { authenticateGateway, bearerKey, GATEWAY_KEY_HEADER, NOBODYS_KEY, principalOfHolder } from './authenticate.js';
 import type { FailedAttempts } from './failed-attempts.js';
 import { hashKey, type Keyring, type Principal } from './keyring.js';
-import { accepted, type Checked, refused } from './problems.js';
+import { accepted, type Checked, type Problem, refused } from './problems.js';
 
 export interface KeyParts {
   /** Keys of the configuration. */
@@ -29,12 +30,30 @@ export async function checkKey(
   const hash = hashKey(key.value);
   const address = clientAddress(ip) ?? '';
   const waitMs = directory?.remembers(hash) === true ? 0 : failures.waitMs(address);
-  if (waitMs > 0) {
-    const detail = 'Too many keys that nobody holds came from this address.';
-    return refused({ code: 'too_many_wrong_keys', field: 'Authorization', detail, retryAfterMs: waitMs });
-  }
+  if (waitMs > 0) return refused(tooMany('Authorization', waitMs));
   const tenant = await directory?.find(hash);
   if (tenant !== undefined) return accepted({ kind: 'tenant', tenant });
   failures.failed(address);
   return refused(NOBODYS_KEY);
+}
+
+/** Whether a request shows the key of a gateway, or of an admin, in the header for it; wrong ones count like any others. */
+export function checkGatewayKey(
+  { keyring, failures }: Pick<KeyParts, 'keyring' | 'failures'>,
+  headers: IncomingHttpHeaders,
+  ip: string | undefined,
+): Checked<'gateway' | 'admin'> {
+  const key = authenticateGateway(keyring, headers);
+  if (key.ok || key.problem.code !== 'invalid_key') return key;
+  // Over a unix socket there is no address.
+  const address = clientAddress(ip ?? '') ?? '';
+  const waitMs = failures.waitMs(address);
+  if (waitMs > 0) return refused(tooMany(GATEWAY_KEY_HEADER, waitMs));
+  failures.failed(address);
+  return key;
+}
+
+function tooMany(field: string, retryAfterMs: number): Problem {
+  const detail = 'Too many keys that nobody holds came from this address.';
+  return { code: 'too_many_wrong_keys', field, detail, retryAfterMs };
 }

@@ -1,6 +1,7 @@
-import { RedisUnavailable } from '../redis/outage.js';
+import { RedisFull, RedisUnavailable } from '../redis/outage.js';
 import { outageProblem } from './outage-problem.js';
 import { type Problem, ProblemError } from './problems.js';
+import { fullProblem } from './room-in-store.js';
 
 /**
  * The problem that answers an error thrown somewhere in a request: our own, an outage, or one of Fastify's.
@@ -8,6 +9,7 @@ import { type Problem, ProblemError } from './problems.js';
  */
 export function problemOfError(error: unknown, random: () => number): Problem {
   if (error instanceof ProblemError) return error.problem;
+  if (error instanceof RedisFull) return fullProblem(random);
   if (error instanceof RedisUnavailable) return outageProblem(random);
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   switch (code) {

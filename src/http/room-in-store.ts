@@ -10,13 +10,26 @@ const SPREAD_MS = 10_000;
 
 /** Why the store takes no jobs now; `undefined` while it does. */
 export function noRoomProblem(state: MemoryState, random: () => number): Problem | undefined {
-  if (state.kind === 'fine') return undefined;
-  const retryAfterMs = LEAST_RETRY_MS + Math.floor(random() * SPREAD_MS);
-  const detail =
-    state.kind === 'high'
-      ? 'The memory of the store is above its high-water mark. Nothing was stored; jobs that wait go on.'
-      : `The store may throw away jobs (maxmemory-policy ${state.policy}), so that none is taken.`;
-  return { code: state.kind === 'high' ? 'memory_full' : 'store_evicts', detail, retryAfterMs };
+  switch (state.kind) {
+    case 'fine':
+      return undefined;
+    case 'high':
+      return fullProblem(random, 'The memory of the store is above its high-water mark.');
+    case 'evicts': {
+      const detail = `The store may throw away jobs (maxmemory-policy ${state.policy}), so that none is taken.`;
+      return { code: 'store_evicts', detail, retryAfterMs: retryMs(random) };
+    }
+  }
+}
+
+/** The store has no room for what it was to keep. */
+export function fullProblem(random: () => number, why = 'The store has no room.'): Problem {
+  const detail = `${why} Nothing was stored; jobs that wait go on.`;
+  return { code: 'memory_full', detail, retryAfterMs: retryMs(random) };
+}
+
+function retryMs(random: () => number): number {
+  return LEAST_RETRY_MS + Math.floor(random() * SPREAD_MS);
 }
 
 /** Whether all of these jobs are there already under their idempotency keys: to answer them takes no room. */

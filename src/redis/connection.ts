@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import type { Redis, RedisOptions } from 'ioredis';
 import { keepAsking } from './heartbeat.js';
-import { isPassing, RedisUnavailable } from './outage.js';
+import { isFull, isPassing, RedisFull, RedisUnavailable } from './outage.js';
 import { withoutArguments } from './private-error.js';
 import { PunctualRedis } from './punctual-redis.js';
 
@@ -84,12 +84,13 @@ export async function untilTried(redis: Redis, withinMs: number): Promise<void> 
   });
 }
 
-/** Runs `ask`, turning every sign that Redis is away into {@link RedisUnavailable}. */
+/** Runs `ask`, turning every sign that Redis is away into {@link RedisUnavailable}, and that it is full into {@link RedisFull}. */
 export async function orUnavailable<Reply>(ask: () => Promise<Reply>): Promise<Reply> {
   try {
     return await ask();
   } catch (thrown) {
     const error = withoutArguments(thrown);
+    if (isFull(error)) throw new RedisFull('Redis has no room', { cause: error });
     if (isPassing(error)) throw new RedisUnavailable('Redis is not available', { cause: error });
     throw error;
   }

@@ -1,6 +1,11 @@
 /** Redis did not answer, or answered that it cannot serve now. The caller may try again; nothing is known to have happened. */
 export class RedisUnavailable extends Error {
-  override readonly name = 'RedisUnavailable';
+  override readonly name: string = 'RedisUnavailable';
+}
+
+/** Redis has no room for what it was to store. Nothing of it was stored: its scripts are refused as a whole, before they begin. */
+export class RedisFull extends RedisUnavailable {
+  override readonly name = 'RedisFull';
 }
 
 const PASSING =
@@ -10,4 +15,9 @@ const PASSING =
 export function isPassing(error: unknown): boolean {
   if (error instanceof RedisUnavailable) return true;
   return error instanceof Error && PASSING.test(error.message);
+}
+
+/** True when `error` is what Redis answers at its `maxmemory`. */
+export function isFull(error: unknown): boolean {
+  return error instanceof Error && /^OOM\b/.test(error.message);
 }

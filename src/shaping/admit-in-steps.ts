@@ -1,3 +1,4 @@
+import { RedisFull } from '../redis/outage.js';
 import type { AdmitVerdict, scripts } from './scripts.js';
 
 type AdmitReply = ReturnType<(typeof scripts)['admit']['parse']>;
@@ -18,7 +19,8 @@ export const ADMITTED_AT_ONCE = 50;
 /**
  * Admits the jobs of one bucket in their order, a few at a time. What is admitted is a prefix all the same: once a job does
  * not fit, the calls that follow find the door closed, and its refusal is that of the jobs behind it. When a call fails, what
- * came before it is stored.
+ * came before it is stored. Where it failed because Redis is full, that is told: there are no verdicts on the jobs of that call and
+ * behind it, of which nothing is stored.
  */
 export async function admitInSteps<Job>(
   jobs: readonly Job[],
@@ -27,8 +29,16 @@ export async function admitInSteps<Job>(
   const verdicts: TimedVerdict[] = [];
   let closedBy: Refusal | undefined;
   let from = 0;
+  let last: AdmitReply | undefined;
   for (;;) {
-    const reply = await admit(jobs.slice(from, from + ADMITTED_AT_ONCE), closedBy !== undefined);
+    let reply: AdmitReply;
+    try {
+      reply = await admit(jobs.slice(from, from + ADMITTED_AT_ONCE), closedBy !== undefined);
+    } catch (error) {
+      if (error instanceof RedisFull && last !== undefined) return { ...last, verdicts };
+      throw error;
+    }
+    last = reply;
     for (const verdict of reply.verdicts) {
       const told = closedBy && isDoorClosed(verdict) ? closedBy : verdict;
       verdicts.push({ verdict: told, unixMs: reply.unixMs });

@@ -68,7 +68,7 @@ export interface OutputChunk {
 
 /** What the door answered to the jobs of one bucket. */
 export interface DoorAnswer {
-  /** One verdict per job, in their order. */
+  /** One verdict per job, in their order; none on the last ones where Redis was full before their turn, and nothing of them is stored. */
   readonly admissions: readonly Admission[];
   /** The bucket's depth, and how many places were free after the answer. */
   readonly depth: number;

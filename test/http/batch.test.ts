@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Admission, NewJob } from '../../src/model/verdict.js';
-import { RedisUnavailable } from '../../src/redis/outage.js';
+import { RedisFull, RedisUnavailable } from '../../src/redis/outage.js';
 import { admitted, type Script, scriptedShaping } from './support/scripted-shaping.js';
 import { as, problemIn, testApp } from './support/test-app.js';
 
@@ -163,4 +163,18 @@ describe('while Redis is away', () => {
     expect(jobs[0].problem).toMatchObject({ status: 503, code: 'redis_unavailable', id: admits[0]?.jobs[0]?.id });
     expect(jobs[1]).toMatchObject({ verdict: 'admitted' });
   });
+});
+
+test('items for which Redis had no room any more are told so, and the others have their verdicts', async () => {
+  const admit: Script['admit'] = async (type, _tenant, jobs) => {
+    if (type === 'llm') throw new RedisFull('full');
+    return { admissions: jobs.slice(0, 1).map(({ id }) => admitted(id, 1)), depth: 9, freePlaces: 8 };
+  };
+  const { response } = await batch({ jobs: [chat(), chat(), { type: 'llm', data: {} }] }, { admit });
+  const { admitted: count, rejected, jobs } = response.json();
+  expect({ count, rejected }).toEqual({ count: 1, rejected: 2 });
+  for (const job of jobs.slice(1)) {
+    expect(job).toMatchObject({ verdict: 'rejected', problem: { status: 503, code: 'memory_full' } });
+    expect(job.problem, 'it is certain that it is not there').not.toHaveProperty('id');
+  }
 });

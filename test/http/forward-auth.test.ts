@@ -290,3 +290,18 @@ describe('a gateway', () => {
     }
   });
 });
+
+test('wrong keys of gateways are limited by address like any others, and the right one goes on', async () => {
+  const { app } = await policedApp(scriptedPolicing().policing);
+  const shown = async (key: string, remoteAddress = '192.0.2.7') =>
+    (await app.inject({ ...forwarded('?policy=api', { headers: { 'x-headgate-gateway-key': key } }), remoteAddress }))
+      .statusCode;
+  const wrong = await Promise.all(Array.from({ length: 25 }, (_, i) => shown(`wrong-${i}`)));
+  expect(wrong.filter((status) => status === 401)).toHaveLength(20);
+  expect(wrong.filter((status) => status === 429)).toHaveLength(5);
+  const bearer = { authorization: 'Bearer wrong-as-well' };
+  const elsewhere = await app.inject({ url: '/v1/types', headers: bearer, remoteAddress: '192.0.2.7' });
+  expect(problemIn(elsewhere), 'one count for both').toMatchObject({ status: 429, code: 'too_many_wrong_keys' });
+  expect(await shown('wrong', '192.0.2.8')).toBe(401);
+  expect(await shown(KEYS.gateway)).toBe(200);
+});

@@ -80,12 +80,20 @@ test('a job whose answer was lost can be asked for by the id in the refusal', as
     .toMatchObject({ id: lost.id, state: 'waiting' });
 });
 
-test('a Redis without memory refuses jobs with 503 and goes on answering questions', async () => {
+test('a Redis without memory refuses jobs as `memory_full`, one alone or many, and goes on answering questions', async () => {
   const server = await started();
   const { app, logged } = await appOn(server, 2000);
   expect((await app.inject(as('acme', { url: `/v1/jobs/${ID}` }))).statusCode).toBe(404);
   await server.client().config('SET', 'maxmemory', '1');
-  expect(problemIn(await app.inject(post(JOB)))).toMatchObject({ status: 503, code: 'redis_unavailable' });
+  const jobs = Array.from({ length: 60 }, (_, i) => ({ ...JOB, type: i < 55 ? 'chat' : 'llm' }));
+  const batch = as('acme', { method: 'POST', url: '/v1/jobs/batch', payload: { jobs } });
+  for (const request of [post(JOB), batch]) {
+    const response = await app.inject(request);
+    expect(problemIn(response)).toMatchObject({ status: 503, code: 'memory_full', retryAfterMs: 5000 });
+    expect(problemIn(response), 'nothing is in doubt').not.toHaveProperty('ids');
+  }
   expect((await app.inject(as('acme', { url: `/v1/jobs/${ID}` }))).statusCode).toBe(404);
+  const waiting = await app.inject(as('acme', { url: '/v1/jobs?type=chat&state=waiting' }));
+  expect(waiting.json()).toMatchObject({ jobs: [] });
   expect(logged.filter(({ level }) => level === 50)).toEqual([]);
 });

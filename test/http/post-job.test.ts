@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { doorOf } from '../../src/http/door.js';
 import type { Admission, NewJob, Rejection } from '../../src/model/verdict.js';
 import { RedisUnavailable } from '../../src/redis/outage.js';
 import { type Admit, admitAll, admitted, type Script, scriptedShaping } from './support/scripted-shaping.js';
 import { as, post, problemIn, type TestApp, testApp } from './support/test-app.js';
+import { configFrom } from './support/test-config.js';
 
 /** An app whose door answers each job with `verdict`. */
 async function answering(verdict: (job: NewJob) => Admission, room = { depth: 50, freePlaces: 7 }) {
@@ -235,4 +237,39 @@ test('a fault of the service is answered 500 without its innards, which are logg
       err: expect.objectContaining({ message: expect.stringContaining('no verdict') }),
     }),
   );
+});
+
+describe('a payload field that the type takes the cost from, and has no default for', () => {
+  let served: TestApp;
+  let admits: Admit[];
+  beforeAll(async () => {
+    const scripted = scriptedShaping();
+    admits = scripted.admits;
+    const config = await configFrom('types: { scan: { cost: { from: data.pages, min: 1, max: 500 } } }');
+    served = await testApp({ shaping: scripted.shaping, door: doorOf(config) });
+  });
+  afterAll(() => served.app.close());
+
+  test.each<[string, object, string]>([
+    ['missing', {}, 'got nothing'],
+    ['a text', { pages: '3' }, 'got '],
+    ['null', { pages: null }, 'got '],
+    ['a list', { pages: [3] }, 'got '],
+  ])('%s is answered 400 with its place, and nothing is stored', async (_, data, told) => {
+    const problem = problemIn(await served.app.inject(post({ type: 'scan', data })));
+    expect(problem).toMatchObject({ status: 400, code: 'invalid_field', field: 'data.pages' });
+    expect(problem.detail).toContain(told);
+    const jobs = [
+      { type: 'scan', data: { pages: 1 } },
+      { type: 'scan', data },
+    ];
+    const batch = as('acme', { method: 'POST', url: '/v1/jobs/batch', payload: { jobs } });
+    expect(problemIn(await served.app.inject(batch))).toMatchObject({ status: 400, field: 'jobs[1].data.pages' });
+    expect(admits).toEqual([]);
+  });
+
+  test('there is the cost', async () => {
+    expect((await served.app.inject(post({ type: 'scan', data: { pages: 3 } }))).statusCode).toBe(202);
+    expect(admits.at(-1)?.jobs[0]?.cost).toBe(3);
+  });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { RedisFull } from '../../src/redis/outage.js';
 import { ADMITTED_AT_ONCE, admitInSteps } from '../../src/shaping/admit-in-steps.js';
 import type { AdmitVerdict } from '../../src/shaping/scripts.js';
 
@@ -88,5 +89,19 @@ describe('the jobs of one bucket', () => {
     const { calls, admit } = doorOf(3);
     expect(await admitInSteps([], admit)).toMatchObject({ depth: 3, freePlaces: 4, verdicts: [] });
     expect(calls).toEqual([{ jobs: 0, closed: false }]);
+  });
+
+  test('of which Redis had no room for the later ones keep the verdicts on the first; where it had none at all, that is an error', async () => {
+    const { admit } = doorOf(1000);
+    let calls = 0;
+    const until = (full: number) => (step: readonly string[], closed: boolean) => {
+      calls += 1;
+      if (calls > full) return Promise.reject(new RedisFull('full'));
+      return admit(step, closed);
+    };
+    const { verdicts } = await admitInSteps(JOBS, until(1));
+    expect(verdicts.map(({ verdict }) => verdict)).toEqual(JOBS.slice(0, ADMITTED_AT_ONCE).map(admitted));
+    expect(calls).toBe(2);
+    await expect(admitInSteps(JOBS, until(0))).rejects.toBeInstanceOf(RedisFull);
   });
 });

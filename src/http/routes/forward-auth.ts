@@ -1,9 +1,9 @@
 import { METHODS } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { authenticateGateway } from '../authenticate.js';
 import { ForwardAuthQuery, forwardedCall } from '../forwarded-call.js';
 import type { HttpApp, RouteParts } from '../http-app.js';
+import { checkGatewayKey } from '../key-check.js';
 import { policedProblem } from '../policed-answer.js';
 import { policedHeaders } from '../policed-headers.js';
 import type { Problem } from '../problems.js';
@@ -40,11 +40,11 @@ export function forwardAuth(app: HttpApp, parts: RouteParts): void {
 }
 
 async function answer(
-  { policed, keyring }: RouteParts,
+  { policed, keyring, failures }: RouteParts,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const key = authenticateGateway(keyring, request.headers);
+  const key = checkGatewayKey({ keyring, failures }, request.headers, request.ip);
   if (!key.ok) return replyProblem(reply, key.problem);
   const query = readQuery(request.url.split('?').slice(1).join('?'));
   if (!query.ok) return replyProblem(reply, query.problem);

@@ -12,7 +12,7 @@ import { readBatch } from '../read-batch.js';
 import { rejectionProblem } from '../rejection-problem.js';
 import { replyProblem } from '../reply-problem.js';
 import { NoQuery, PROBLEM_ANSWERS, ProblemBody } from '../request-schemas.js';
-import { areThere, noRoomProblem } from '../room-in-store.js';
+import { areThere, fullProblem, noRoomProblem } from '../room-in-store.js';
 
 const AdmittedItem = Type.Object({
   verdict: Type.Literal('admitted'),
@@ -43,6 +43,7 @@ export function postBatch(app: HttpApp, parts: RouteParts): void {
       const noRoom = noRoomProblem(parts.memory(), parts.random);
       if (noRoom && !(await areThere(parts.shaping, batch.value))) return replyProblem(reply, noRoom);
       const { outcomes, rooms } = await admitBatch(parts, batch.value);
+      if (outcomes.every(({ kind }) => kind === 'full')) return replyProblem(reply, fullProblem(parts.random));
       if (outcomes.every(isOutage)) return replyProblem(reply, outageProblem(parts.random, idsInDoubt(outcomes)));
       const [room, ...others] = rooms;
       if (room !== undefined && others.length === 0) reply.headers(roomHeaders(room.depth, room.freePlaces));
@@ -59,9 +60,13 @@ const KEY_PER_ITEM: Problem = {
   detail: 'In a batch every item has an `idempotencyKey` of its own; leave the header out.',
 };
 
-/** Redis was away for the bucket, or for a policy that lets nothing through without it. */
+/** Redis was away for the bucket, or full, or away for a policy that lets nothing through without it. */
 function isOutage(outcome: Outcome): boolean {
-  return outcome.kind === 'outage' || (outcome.kind === 'policed' && outcome.decision.outcome === 'unknown');
+  return (
+    outcome.kind === 'outage' ||
+    outcome.kind === 'full' ||
+    (outcome.kind === 'policed' && outcome.decision.outcome === 'unknown')
+  );
 }
 
 /** Jobs that may or may not have been stored; `undefined` when there are none. */
@@ -72,6 +77,7 @@ function idsInDoubt(outcomes: readonly Outcome[]): readonly string[] | undefined
 
 function itemAnswer(parts: RouteParts, outcome: Outcome, index: number) {
   const { atDoor } = outcome;
+  if (outcome.kind === 'full') return rejectedItem(fullProblem(parts.random));
   if (outcome.kind === 'outage') return rejectedItem(outageProblem(parts.random, atDoor.job.id));
   if (outcome.kind === 'policed') {
     return rejectedItem(policedJobProblem(parts, atDoor, outcome.decision, ['jobs', index]));

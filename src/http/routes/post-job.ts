@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import type { Admitted, Rejection } from '../../model/verdict.js';
-import { RedisUnavailable } from '../../redis/outage.js';
+import { RedisFull, RedisUnavailable } from '../../redis/outage.js';
 import { roomHeaders } from '../answer-headers.js';
 import { principalOf } from '../first-look.js';
 import type { HttpApp, RouteParts } from '../http-app.js';
@@ -88,6 +88,7 @@ async function admitOne({ shaping, random }: RouteParts, { type, tenant, job }: 
     if (admission === undefined) throw new Error(`no verdict on job ${job.id}`);
     return { depth, freePlaces, admission };
   } catch (error) {
+    if (error instanceof RedisFull) throw error;
     if (error instanceof RedisUnavailable) throw new ProblemError(outageProblem(random, job.id), { cause: error });
     throw error;
   }
