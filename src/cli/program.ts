@@ -4,6 +4,7 @@ import { type ListenAddress, listenAddress } from '../config/listen-address.js';
 import type { WorkerOrder } from '../config/worker-order.js';
 import { checkCommands } from './commands/checks.js';
 import { jobCommands } from './commands/jobs.js';
+import { quoteCommand } from './commands/quote.js';
 import { tenantCommands } from './commands/tenants.js';
 import { refusalText } from './remote.js';
 import type { RunOptions } from './run-api.js';
@@ -86,19 +87,21 @@ export function describeProgram(version: string, setCode: (code: number) => void
     .addOption(noDownload())
     .addOption(allowEviction())
     .addOption(healthListen())
-    .action(async (flags: WorkFlags) => {
-      setCode(
-        await work({ load: loadOf(flags), allowDownload: flags.download, ...workersOf(flags), ...healthOf(flags) }),
-      );
+    .addOption(json())
+    .action(async (flags: WorkFlags & { json?: true }) => {
+      const order = { load: loadOf(flags), allowDownload: flags.download, ...workersOf(flags), ...healthOf(flags) };
+      setCode(await work(order, flags.json === true));
     });
-  command(program, 'stop', 'end the embedded Redis of a data folder; the data stays').action(
-    async (flags: CommonFlags) => {
+  command(program, 'stop', 'end the embedded Redis of a data folder; the data stays')
+    .option('--json', 'print one JSON line')
+    .action(async (flags: CommonFlags & { json?: true }) => {
       const { stopRedis } = await import('./stop-redis.js');
       const { outcome, dataDir } = await stopRedis(loadOf(flags));
-      process.stdout.write(`${outcome === 'stopped' ? 'Redis stopped' : 'Redis was not running'} (${dataDir})\n`);
-    },
-  );
+      const text = `${outcome === 'stopped' ? 'Redis stopped' : 'Redis was not running'} (${dataDir})`;
+      process.stdout.write(`${flags.json === true ? JSON.stringify({ outcome, dataDir }) : text}\n`);
+    });
   jobCommands(program, setCode);
+  quoteCommand(program);
   tenantCommands(program);
   checkCommands(command, program, loadOf, setCode);
   return program;
@@ -182,9 +185,12 @@ function healthOf({ healthListen: at }: WorkFlags): Pick<WorkerOrder, 'healthLis
   return at === undefined ? {} : { healthListen: at };
 }
 
-async function work(order: WorkerOrder): Promise<number> {
+async function work(order: WorkerOrder, isJson: boolean): Promise<number> {
   const { startWorkerProcess } = await import('./worker-process.js');
   const worker = startWorkerProcess(order);
+  const announce = (): void => void process.stdout.write(`${JSON.stringify({ ready: true, pid: process.pid })}\n`);
+  // One that ends before it is ready says why itself.
+  if (isJson) void worker.ready.then(announce, () => undefined);
   process.on('SIGTERM', worker.stop);
   process.on('SIGINT', worker.stop);
   return (await worker.ended) ?? 1;

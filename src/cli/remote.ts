@@ -70,6 +70,12 @@ export function wholeNumber(text: string): number {
   return Number(text);
 }
 
+/** A number of units from the command line. */
+export function amount(text: string): number {
+  if (!/^\d{1,15}(\.\d{1,9})?$/.test(text)) throw new InvalidArgumentError(`expected a number; got "${text}"`);
+  return Number(text);
+}
+
 /** Rows with their columns aligned. */
 export function table(rows: readonly (readonly (string | number | null | undefined)[])[]): string[] {
   const texts = rows.map((row) => row.map((cell) => (cell ?? '-').toString()));

@@ -89,7 +89,31 @@ describe('headgate jobs', () => {
   });
 });
 
+describe('headgate quote', () => {
+  it('says when jobs would start, and hands in nothing', async () => {
+    const quoted = await run('quote echo --count 100');
+    expect(quoted).toMatchObject({ code: 0, stderr: '' });
+    expect(quoted.stdout).toMatch(/^100 of echo, of cost 1 each, by (rate|capacity)\nfirst start {2}\S+Z/);
+    expect(quoted.stdout).toMatch(/^last start +\S+Z/m);
+    const one = printed(await run('quote talk --priority 2 --tenant acme --json', admin));
+    expect(one).toMatchObject({ type: 'talk', tenant: 'acme', count: 1, priority: 2, startAt: expect.any(String) });
+    expect((await run('jobs list --type echo --state waiting')).stdout).toBe('');
+    const refused = await run('quote nope');
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/^headgate: unknown_type \(type\)/)]);
+  });
+});
+
 describe('headgate tenants', () => {
+  it('add makes a tenant known, with a key that works at once, and does it once', async () => {
+    const made = await run('tenants add fresh tier=default echo.rate=3/s', admin);
+    expect(made).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/^hg_\S+\n$/) });
+    const own = { HEADGATE_URL: headgate.url, HEADGATE_KEY: made.stdout.trim() };
+    expect((await run('jobs submit echo', own)).code).toBe(0);
+    expect((await run('tenants get fresh', admin)).stdout).toMatch(/^echo +rate +3\/s +override$/m);
+    const again = await run('tenants add fresh', admin);
+    expect([again.code, again.stderr]).toEqual([1, expect.stringMatching(/^headgate: fresh is there already/)]);
+  });
+
   it('get and set show and change what holds, field by field', async () => {
     const set = await run('tenants set acme depth=7 echo.rate=2/s', admin);
     expect(set).toMatchObject({ code: 0, stderr: '' });
@@ -126,6 +150,19 @@ describe('headgate tenants list and keys', () => {
   });
 });
 
+describe('work and stop', () => {
+  it('say in JSON that a worker is ready, and that no Redis ran', async () => {
+    const worker = folder.spawn('work', ['--json']);
+    await worker.until(() => worker.ready.ready === true, 'it was ready');
+    expect(worker.ready).toEqual({ ready: true, pid: worker.pid });
+    expect(await worker.stop()).toMatchObject({ code: 0 });
+    const other = await HeadgateFolder.create({ types: { echo: {} } });
+    const stopped = await other.run('stop', ['--json']);
+    expect(printed(stopped)).toEqual({ outcome: 'not running', dataDir: other.dataDir });
+    await other.remove();
+  });
+});
+
 describe('what goes wrong', () => {
   it('is told in one line with code 1 when it was refused, as a document with --json', async () => {
     const refused = await run('jobs submit nope {}');
@@ -147,6 +184,8 @@ describe('what goes wrong', () => {
     ['an unknown state', 'jobs list --type echo --state done', /Allowed choices are waiting, delayed/],
     ['a field that is none', 'tenants set acme rate --key k', /expected field=value or type\.field=value.*got "rate"/],
     ['neither id nor type', 'jobs retry --key k', /state the id of a job, or --type/],
+    ['a count that is none', 'quote echo --count many', /expected a whole number; got "many"/],
+    ['a cost that is none', 'quote echo --cost dear', /expected a number; got "dear"/],
     ['a priority that is none', 'jobs submit echo --priority high', /expected a whole number; got "high"/],
   ])('%s is wrong usage, with code 2', async (_, line, message) => {
     const outcome = await folder.runBare(line.split(' '));

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
+import { Argument, type Command, Option } from 'commander';
 import type { JobState } from '../../client/index.js';
 import { JOB_STATES } from '../../model/verdict.js';
 import { endLine, jobLines, listLines, submittedLine } from '../job-lines.js';
-import { openRemote, type RemoteFlags, remote, wholeNumber, writeOut } from '../remote.js';
+import { amount, openRemote, type RemoteFlags, remote, wholeNumber, writeOut } from '../remote.js';
 import { UsageError } from '../usage-error.js';
 import { codeOfEnd, watchJob } from '../watch-job.js';
 
@@ -113,11 +113,6 @@ export function jobCommands(program: Command, setCode: (code: number) => void): 
         ...(page.cursor === undefined ? [] : [`more: --cursor ${page.cursor}`]),
       ]);
     });
-}
-
-function amount(text: string): number {
-  if (!/^\d{1,15}(\.\d{1,9})?$/.test(text)) throw new InvalidArgumentError(`expected a number; got "${text}"`);
-  return Number(text);
 }
 
 function termsOf({ priority, delayMs, runAt, startBy, attempts, cost }: SubmitFlags) {

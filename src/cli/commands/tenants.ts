@@ -1,4 +1,5 @@
 import { Argument, type Command } from 'commander';
+import type { HeadgateClient } from '../../client/index.js';
 import { openRemote, type RemoteFlags, remote, table, wholeNumber } from '../remote.js';
 import { UsageError } from '../usage-error.js';
 import { tenantKeyCommands } from './tenant-keys.js';
@@ -13,6 +14,8 @@ interface Tenant {
   readonly tier: Origin;
   readonly types: Readonly<Record<string, { paused: readonly string[]; profile: Readonly<Record<string, Origin>> }>>;
   readonly warnings: readonly string[];
+  readonly inFile: boolean;
+  readonly overrides: Readonly<Record<string, unknown>>;
 }
 
 interface TypeFlags extends RemoteFlags {
@@ -73,6 +76,19 @@ export function tenantCommands(program: Command): void {
       print(tenant, () => tenantLines(tenant));
     });
 
+  admin('add')
+    .description('make a tenant known, with a key of its own; the key is printed this once')
+    .addArgument(idArgument)
+    .argument('[fields...]', 'as in tier=pro rate=2/s ocr.depth=500')
+    .action(async (id: string, fields: string[], flags: RemoteFlags) => {
+      const { client, print } = openRemote(flags);
+      const body = overridesOf(fields);
+      if (await isNamed(client, id)) throw new Error(`${id} is there already: use tenants set, or tenants keys create`);
+      if (fields.length > 0) await client.request<Tenant>({ method: 'PATCH', path: pathOf(id), body });
+      const made = await client.request<{ key: string }>({ method: 'POST', path: `${pathOf(id)}/keys` });
+      print(made, () => [made.key]);
+    });
+
   for (const verb of ['pause', 'resume'] as const) {
     admin(verb)
       .description(verb === 'pause' ? 'start nothing more of a tenant' : 'take a pause back')
@@ -105,6 +121,13 @@ export function tenantCommands(program: Command): void {
       }
       print({ tenant: id, cancelled }, () => [`${cancelled} jobs cancelled`]);
     });
+}
+
+/** Whether anybody has named a tenant: the file, an override or a key. */
+async function isNamed(client: HeadgateClient, id: string): Promise<boolean> {
+  const { inFile, overrides } = await client.request<Tenant>({ method: 'GET', path: pathOf(id) });
+  const { keys } = await client.request<{ keys: unknown[] }>({ method: 'GET', path: `${pathOf(id)}/keys` });
+  return inFile || Object.keys(overrides).length > 0 || keys.length > 0;
 }
 
 /** `tier=pro ocr.rate=2/s` as the body that states it. */
