@@ -1,6 +1,6 @@
+import { afterFailure, type RetryPlan } from '../src/model/failed-run.js';
 import type { RetryTerms } from '../src/model/verdict.js';
 import type { Outcome } from '../src/shaping/work-source.js';
-import { type Backoff, backoffMs } from './backoff.js';
 import { busyUpstream, type HandlerContext, isUnrecoverable } from './handler.js';
 import { messageOf } from './message-of.js';
 import type { Performer, RunJob } from './perform.js';
@@ -9,19 +9,10 @@ import type { Performer, RunJob } from './perform.js';
 export type StopReason = 'timeout' | 'cancelled' | 'shutdown' | 'lock lost';
 
 /** How the jobs of one type are run. */
-export interface RunPlan {
+export interface RunPlan extends RetryPlan {
   readonly performer: Performer;
   /** The type's timeout; the handler's own goes first. */
   readonly timeoutMs: number;
-  /** How often a job is tried in all. */
-  readonly attempts: number;
-  readonly backoff: Backoff;
-  /** Where a job waits that is tried again, within its priority. */
-  readonly retry: 'front' | 'back';
-  /** For how long a busy upstream holds a bucket or the type at most. */
-  readonly maxHoldMs: number;
-  /** How often a job may come back from a busy upstream before that counts as a failed attempt. */
-  readonly maxReturns: number;
   /** How long a handler may go on after its signal was aborted, before it is abandoned. */
   readonly abandonAfterMs: number;
 }
@@ -43,8 +34,7 @@ export class Run {
   readonly #payload: string;
   readonly #plan: RunPlan;
   readonly #returns: number;
-  readonly #attempts: number;
-  readonly #backoff: Backoff;
+  readonly #retries: RetryTerms;
   readonly #stop = new AbortController();
   readonly #abandoned = new AbortController();
   #reason: StopReason | undefined;
@@ -54,8 +44,7 @@ export class Run {
     this.#payload = payload;
     this.#plan = plan;
     this.#returns = returns;
-    this.#attempts = Math.min(plan.attempts, retries.attempts ?? plan.attempts);
-    this.#backoff = { ...plan.backoff, ...retries.backoff };
+    this.#retries = retries;
   }
 
   /** Asks the handler to end; the first reason stands. */
@@ -108,16 +97,14 @@ export class Run {
     const reason = this.#reason;
     if (reason === 'cancelled') return { kind: 'cancelled', value: 'cancelled' };
     if (reason === 'shutdown') return { kind: 'return', value: 'the worker was shutting down' };
-    const busy = reason === undefined ? busyUpstream(error) : undefined;
-    if (busy && this.#returns < this.#plan.maxReturns) {
-      const holdMs = Math.ceil(Math.min(busy.retryAfterMs, this.#plan.maxHoldMs));
-      return { kind: 'busy', value: messageOf(error), holdMs, scope: busy.scope };
-    }
-    const value = reason === 'timeout' ? `timed out after ${timeoutMs} ms` : messageOf(error);
-    if (isUnrecoverable(error) || this.job.attempt >= this.#attempts) {
-      return { kind: 'failed', value };
-    }
-    const delayMs = backoffMs(this.#backoff, this.job.attempt);
-    return { kind: 'retry', value, delayMs, front: this.#plan.retry === 'front' };
+    const failure = {
+      message: reason === 'timeout' ? `timed out after ${timeoutMs} ms` : messageOf(error),
+      busy: reason === undefined ? busyUpstream(error) : undefined,
+      final: isUnrecoverable(error),
+      attempt: this.job.attempt,
+      returns: this.#returns,
+      retries: this.#retries,
+    };
+    return afterFailure(failure, this.#plan);
   }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Backoff, backoffMs } from '../../workers/backoff.js';
+import { type Backoff, backoffMs } from '../../src/model/backoff.js';
 
 const exponential: Backoff = { type: 'exponential', delayMs: 1000, maxMs: 60_000 };
 
