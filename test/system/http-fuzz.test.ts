@@ -1,0 +1,203 @@
+import { randomInt } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { Agent } from 'node:http';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { PROBLEMS } from '../../src/http/problems.js';
+import { JOB_STATES } from '../../src/model/verdict.js';
+import { operationsOf } from '../http/support/api-operations.js';
+import { type ApiRequest, ask } from '../http/support/ask.js';
+import { KEYS } from '../http/support/test-config.js';
+import { HeadgateFolder, type HeadgateProcess } from '../support/headgate-process.js';
+import { fuzzedRequest, type Material } from './support/fuzz/fuzzed-request.js';
+import { type RawRequest, rawRequest, sendRaw } from './support/fuzz/raw-request.js';
+
+const REQUESTS = 20_000;
+const WARM = 2000;
+const CHUNK = 500;
+const LANES = 16;
+/** Of a chunk: bytes over a socket of their own. */
+const RAW_SHARE = 0.05;
+/** Far more than the 10 s until headers have to be there, and the 2 s that Redis may take. */
+const DEADLINE_MS = 30_000;
+const MOST_MEMORY = 1.2;
+
+const CONFIG = {
+  admin: { keys: [KEYS.admin] },
+  gateways: { keys: [KEYS.gateway] },
+  types: {
+    echo: { handler: 'echo', keepResults: { age: '1m', count: 20 } },
+    ocr: { cost: { from: 'data.pages', min: 1, max: 500, default: 1 }, policy: 'api', maxPayload: '2KB' },
+    chat: { cost: { request: { min: 1, max: 100 }, default: 10 }, mode: 'police' },
+  },
+  tiers: { pro: { rate: '50/s', burst: 20, depth: 50 }, free: { rate: '1/s', depth: 5, allow: ['echo', 'ocr'] } },
+  defaultTier: 'free',
+  tenants: { acme: { tier: 'pro', key: KEYS.acme }, small: { key: KEYS.small } },
+  // A busy machine is no outage: with a closed policy, that would be a 503.
+  policies: {
+    api: { rate: '1000/s', burst: 1000, onOutage: 'closed', deadline: '5s' },
+    pay: { algorithm: 'sliding-window-log', limit: 60, window: '1m', onOutage: 'closed', deadline: '5s' },
+    tight: { rate: '1/m', burst: 1, onOutage: 'local' },
+  },
+  routes: [{ method: 'GET', path: '/reports/:id', policy: 'api' }],
+};
+
+let folder: HeadgateFolder;
+let headgate: HeadgateProcess;
+let requests: fc.Arbitrary<ApiRequest>;
+let port: number;
+const agent = new Agent({ keepAlive: true, maxSockets: LANES });
+const seen = new Map<number, number>();
+
+beforeAll(async () => {
+  folder = await HeadgateFolder.create(CONFIG);
+  headgate = await folder.start('start');
+  port = Number(new URL(headgate.url).port);
+  const document = await ask(headgate.url, { method: 'GET', url: '/docs/json', headers: {} });
+  requests = fuzzedRequest(operationsOf(JSON.parse(document.body)), await material());
+});
+afterAll(async () => {
+  agent.destroy();
+  await folder?.remove();
+});
+
+/** Names and ids that are there, so that requests get far. */
+async function material(): Promise<Material> {
+  const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+  const gateway = { 'x-headgate-gateway-key': KEYS.gateway };
+  const post = async (type: string, delayMs: number): Promise<string> => {
+    const headers = { ...bearer(KEYS.acme), 'content-type': 'application/json' };
+    const body = JSON.stringify({ type, data: { pages: 1 }, delayMs });
+    return JSON.parse((await ask(headgate.url, { method: 'POST', url: '/v1/jobs', headers, body })).body).id;
+  };
+  const jobs = await Promise.all([post('echo', 0), post('ocr', 0), post('echo', 600_000), post('ocr', 600_000)]);
+  const rates = ['1/s', '500/s', 'unlimited', '0', '60/m', null];
+  return {
+    meaningful: {
+      id: [...jobs, 'acme', 'small', 'new', '01kcb6v0xk3t4m5n6p7q8r9s0t.ocr.0'],
+      name: ['echo', 'ocr', 'chat', 'pro', 'free', 'nope'],
+      tenant: ['acme', 'acme', 'small', 'new'],
+      type: ['echo', 'ocr', 'chat'],
+      state: [...JOB_STATES, 'failed', 'failed'],
+      policy: ['api', 'pay', 'tight', 'nope'],
+      key: ['a', 'b', '5f1d0c9a3b7e2468'],
+      cursor: [`1796000000000~${jobs[0]}`, 'r0', 'd0', 'n0', 'acme'],
+      data: [{}, { pages: 3 }, { text: 'x'.repeat(3000) }],
+      runAt: ['2020-01-01T00:00:00Z', '2030-01-01T00:00:00+01:00'],
+      startBy: ['2099-12-31T23:59:59.999+14:00', '2020-01-01T00:00:00Z'],
+      idempotencyKey: ['a', 'b', 'c'],
+      rate: rates,
+      jobRate: rates,
+      tier: ['pro', 'free', null],
+      mode: ['police', 'shape', null],
+      types: [{ ocr: { rate: '2/s' } }, { echo: { depth: 5 } }, {}, null],
+      capacity: [{ rate: '20/s' }, { concurrency: 2 }, { rate: null }, null],
+      'Idempotency-Key': ['a', 'b', 'c'],
+      // Who waits takes time; a few will do.
+      Prefer: ['wait=0', 'wait=0', 'wait=0', 'respond-async', 'wait=1'],
+      'Last-Event-ID': ['1-1', 'end'],
+      'X-Original-Method': ['GET', 'POST'],
+      'X-Original-URI': ['/reports/7', '/elsewhere'],
+      'X-Headgate-Tier': ['pro', 'free', 'nope'],
+    },
+    keys: [
+      ...Array(6).fill(bearer(KEYS.admin)),
+      ...Array(6).fill({ ...bearer(KEYS.admin), ...gateway }),
+      ...Array(10).fill(bearer(KEYS.acme)),
+      ...Array(10).fill({ ...bearer(KEYS.acme), ...gateway }),
+      ...Array(4).fill(bearer(KEYS.small)),
+      bearer(KEYS.gateway),
+      {},
+      { ...bearer('nobody-has-this-key'), 'x-headgate-gateway-key': 'nor-this-one' },
+    ],
+  };
+}
+
+/** What is wrong with how a request was answered; undefined when nothing is. */
+async function faultOf(request: ApiRequest): Promise<string | undefined> {
+  try {
+    const { status, headers, body } = await ask(headgate.url, request, {
+      agent,
+      signal: AbortSignal.timeout(DEADLINE_MS),
+      leave: (head) => head.headers['content-type']?.startsWith('text/event-stream') === true,
+    });
+    seen.set(status, (seen.get(status) ?? 0) + 1);
+    if (status >= 500) return `${status} ${body}`;
+    if (status < 400 || request.method === 'HEAD') return undefined;
+    if (headers['content-type'] !== 'application/problem+json') return `no problem document: ${status} ${body}`;
+    return JSON.parse(body).code in PROBLEMS ? undefined : `an unknown code: ${body}`;
+  } catch (error) {
+    return String(error);
+  }
+}
+
+async function faultOfRaw(bytes: RawRequest): Promise<string | undefined> {
+  try {
+    const statuses = await sendRaw(port, bytes, DEADLINE_MS);
+    for (const status of statuses) seen.set(status, (seen.get(status) ?? 0) + 1);
+    return statuses.some((status) => status >= 500) ? `answered ${statuses}` : undefined;
+  } catch (error) {
+    return String(error);
+  }
+}
+
+test(`${REQUESTS} requests of any kind: none is answered 5xx, none hangs, nothing crashes, and memory stays`, async () => {
+  const seed = randomInt(2 ** 31);
+  let warm = Number.NaN;
+  for (let sent = 0; sent < REQUESTS; sent += CHUNK) {
+    const raws = Math.round(CHUNK * RAW_SHARE);
+    await fire(requests, faultOf, { seed: seed + sent, numRuns: CHUNK - raws });
+    await fire(rawRequest(requests), faultOfRaw, { seed: seed + sent, numRuns: raws });
+    if (sent + CHUNK === WARM) warm = residentBytes(headgate.pid);
+  }
+  const last = residentBytes(headgate.pid);
+  const answers = JSON.stringify(Object.fromEntries([...seen].sort()));
+  expect(headgate.isRunning, `seed ${seed}`).toBe(true);
+  expect(last / warm, `seed ${seed}: ${warm} bytes after ${WARM}, ${last} at the end; ${answers}`).toBeLessThan(
+    MOST_MEMORY,
+  );
+  for (const status of [200, 202, 400, 401, 403, 404, 405, 422, 429]) {
+    expect(seen.get(status), `so many were answered ${status}, seed ${seed}: ${answers}`).toBeGreaterThan(0);
+  }
+});
+
+/** Sends them, some at a time. The first that is answered wrongly is made as small as it stays wrong, and printed. */
+async function fire<T extends ApiRequest | RawRequest>(
+  arbitrary: fc.Arbitrary<T>,
+  fault: (request: T) => Promise<string | undefined>,
+  run: { readonly seed: number; readonly numRuns: number },
+): Promise<void> {
+  const property = fc.asyncProperty(arbitrary, async (request) => {
+    const found = await fault(request);
+    if (found !== undefined) throw new Error(found);
+  });
+  const all = fc.sample(property, run);
+  let next = 0;
+  let wrong: { readonly index: number; readonly found: string } | undefined;
+  const lane = async (): Promise<void> => {
+    for (let index = next++; index < all.length && wrong === undefined; index = next++) {
+      const [request] = all[index] ?? [];
+      const found = request && (await fault(request));
+      if (found !== undefined) wrong ??= { index, found };
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  if (wrong === undefined) return;
+  const again = await fc.check(property, { seed: run.seed, path: String(wrong.index), numRuns: 1 });
+  const smallest = again.counterexample?.[0] ?? all[wrong.index]?.[0];
+  const how = again.failed ? String(again.errorInstance) : `${wrong.found} (not when it was sent again)`;
+  const log = headgate.lines.filter((line) => line.includes('"err"')).slice(-1);
+  throw new Error(`seed ${run.seed}, request ${wrong.index}: ${how.slice(0, 600)}\n${shown(smallest)}\n${log}`);
+}
+
+function shown(request: ApiRequest | RawRequest | undefined): string {
+  if (request === undefined || Buffer.isBuffer(request))
+    return JSON.stringify(request?.toString('latin1')).slice(0, 2000);
+  return JSON.stringify({ ...request, body: request.body?.toString() }).slice(0, 2000);
+}
+
+/** What a process has in memory, as the kernel counts it. */
+function residentBytes(pid: number): number {
+  const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Number(kilobytes) * 1024;
+}
