@@ -21,7 +21,7 @@
 -- Of the call under way.
 local keep_age, keep_count, max_stalled, returned, ended
 
-local function end_stalled(b, id, job, reason)
+local function end_stalled(b, id, job, reason, is_erased)
   bull_moveToFinished({
     never, b.active_key, b.prioritized, key_events, never, never, never, never, never, never, b.prefix .. 'failed', job,
     never, never,
@@ -29,7 +29,7 @@ local function end_stalled(b, id, job, reason)
     id, now_ms, 'failedReason', reason, 'failed', '0', b.prefix,
     { token = '0', keepJobs = { count = -1 }, attempts = 0, maxMetricsSize = '' }, '',
   })
-  forget_if_erased(b, b.prefix .. 'failed', id)
+  if is_erased then forget(b, b.prefix .. 'failed', id) end
   keep_result(b, b.prefix .. 'failed', keep_age, keep_count)
   ended[#ended + 1] = id
 end
@@ -40,15 +40,16 @@ local function take_back(token, tenant, id)
   call('HDEL', key_running, token)
   -- The token no longer says that its holder settled the job.
   call('HDEL', job, 'pb')
-  if call('EXISTS', job) == 0 then
-    call('LREM', b.active_key, '-1', id)
+  local is_there, is_erased = look_at(job)
+  if not is_there then
+    drop_missing(b, id)
   else
     local stalled = call('HINCRBY', job, 'stc', 1)
     if call('HEXISTS', job, 'hg:x') == 1 then
       call('HSET', job, 'hg:e', 'cancelled')
-      end_stalled(b, id, job, 'cancelled')
+      end_stalled(b, id, job, 'cancelled', is_erased)
     elseif stalled > max_stalled then
-      end_stalled(b, id, job, 'stalled more than ' .. max_stalled .. ' times')
+      end_stalled(b, id, job, 'stalled more than ' .. max_stalled .. ' times', is_erased)
     else
       give_back(b, id, true)
       call('XADD', key_events, 'MAXLEN', '~', 10000, '*', 'event', 'stalled', 'jobId', id)

@@ -36,8 +36,6 @@
 
 -- To BullMQ's scripts: the caller has checked the lock itself (…:running says who holds it) and removes it.
 local NO_LOCK = '0'
--- Their answer when the job's hash is gone.
-local MISSING = -1
 
 -- BullMQ repeats a result in its event, and thousands of events are kept: of a larger one they say nothing.
 local MAX_TOLD = 1024
@@ -45,21 +43,20 @@ local MAX_TOLD = 1024
 -- Of the call under way.
 local keep_age, keep_count, finish_options
 
-local function finish(b, job, run)
+local function finish(b, job, run, is_erased)
   local target = run.outcome == 'completed' and 'completed' or 'failed'
   local set = b.prefix .. target
   local property = run.outcome == 'completed' and 'returnvalue' or 'failedReason'
   if run.outcome == 'cancelled' then call('HSET', job, 'hg:e', 'cancelled') end
   local told = #run.value <= MAX_TOLD and run.value or 'null'
-  local code = bull_moveToFinished({
+  bull_moveToFinished({
     never, b.active_key, b.prioritized, key_events, never, never, never, never, never, never, set, job,
     never, never,
   }, {
     run.id, now_ms, property, told, target, '0', b.prefix, finish_options, '',
   })
-  if code == MISSING then return call('LREM', b.active_key, '-1', run.id) end
   if told ~= run.value then call('HSET', job, property, run.value) end
-  forget_if_erased(b, set, run.id)
+  if is_erased then forget(b, set, run.id) end
   keep_result(b, set, keep_age, keep_count)
 end
 
@@ -101,14 +98,15 @@ end
 local function end_run(b, job, run, entry)
   call('HDEL', key_running, run.token)
   call('DEL', job .. ':lock')
-  if not waits_again(run) then return finish(b, job, run) end
   if run.outcome == 'busy' then hold(b, run) end
-  if call('EXISTS', job) == 0 then return call('LREM', b.active_key, '-1', run.id) end
+  local is_there, is_erased = look_at(job)
+  if not is_there then return drop_missing(b, run.id) end
+  if not waits_again(run) then return finish(b, job, run, is_erased) end
   if run.outcome == 'busy' then was_not_started(b, job, marks_of(entry)) end
   if call('HEXISTS', job, 'hg:x') == 0 then return wait_again(b, job, run) end
   -- A job that was asked to stop does not wait again.
   run.outcome, run.value = 'cancelled', 'cancelled'
-  finish(b, job, run)
+  finish(b, job, run, is_erased)
 end
 
 -- A job that ended names its last holder (BullMQ's processedBy), one that waits again the last that gave it back.

@@ -11,12 +11,6 @@
 --- @include "lib/running_job"
 --- @bull moveToActive
 
--- The job's hash went missing: there is nothing to run, and BullMQ has just made a new hash for it.
-local function drop_missing(b, id)
-  call('LREM', b.active_key, 1, id)
-  call('DEL', b.prefix .. id, b.prefix .. id .. ':lock')
-end
-
 -- The start of a job of `cost` in the books of the type, of the bucket unless it paid at the door, and of fair queuing.
 local function account_start(b, start_tag, cost, paid)
   ty.tat = math.max(ty.tat, now - ty.slack) + cost * ty.T

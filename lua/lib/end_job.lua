@@ -14,9 +14,13 @@ local function remove_ended(b, id)
   call('DEL', job, job .. ':logs', job .. ':lock', job .. ':output')
 end
 
--- A job whose tenant was erased while it ran leaves nothing.
-local function forget_if_erased(b, set, id)
-  if call('HEXISTS', b.prefix .. id, 'hg:z') == 0 then return end
+-- Whether a job's hash is there, and whether its tenant was erased while it ran: then it leaves nothing.
+local function look_at(job)
+  local f = call('HMGET', job, 'timestamp', 'hg:z')
+  return f[1], f[2]
+end
+
+local function forget(b, set, id)
   remove_ended(b, id)
   call('ZREM', set, id)
 end

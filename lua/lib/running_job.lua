@@ -31,3 +31,9 @@ end
 local function started_at(entry)
   return struct.unpack('<d', entry, #entry - 7)
 end
+
+-- A running job's hash went missing: there is nothing to run or to end. BullMQ or a late report may have made a new one.
+local function drop_missing(b, id)
+  call('LREM', b.active_key, '-1', id)
+  call('DEL', b.prefix .. id, b.prefix .. id .. ':lock')
+end

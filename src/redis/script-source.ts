@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { hoist } from './hoist.js';
+import { withKnownAnswers } from './known-answers.js';
 import { withPrivateNames } from './private-names.js';
 
 /** One function of a library: a file of `lua/`, and values for the `${…}` in it. */
@@ -200,7 +201,7 @@ function embed(name: string, from: string, gathered: Gathered): void {
   gathered.names.add(`bull ${name}`);
   include(BULL_HELPERS, from, gathered);
   const { helpers, texts } = gathered;
-  const { functions, body } = hoist(script.content, helpers, replacedHelpers(gathered.dir));
+  const { functions, body } = hoist(withKnownAnswers(name, script.content), helpers, replacedHelpers(gathered.dir));
   const fresh = [...functions].filter(([helper]) => !helpers.has(helper));
   for (const [helper, source] of fresh) helpers.set(helper, source);
   const sources = fresh.map(([, source]) => source);

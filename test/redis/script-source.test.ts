@@ -6,6 +6,7 @@ import type { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { library as leaseLibrary } from '../../src/policing/lease-scripts.js';
 import { library as policingLibrary } from '../../src/policing/scripts.js';
+import { withKnownAnswers } from '../../src/redis/known-answers.js';
 import { bullScripts, type Library, readLibrary, replacedHelpers, scriptNames } from '../../src/redis/script-source.js';
 import { library as keyLibrary } from '../../src/shaping/api-key-scripts.js';
 import { library as overrideLibrary } from '../../src/shaping/override-scripts.js';
@@ -94,13 +95,24 @@ describe('a library', () => {
     expect(at).toEqual([...at].sort((one, other) => one - other));
   });
 
-  test("contains BullMQ's own lines as they are, in a local function and its helpers, but for those that ours replace", () => {
+  test("contains BullMQ's own lines as they are, in a local function and its helpers, but for helpers that ours replace and for what is known", () => {
     const replaced = new RegExp(`^local function (?:${[...replacedHelpers()].join('|')})\\([\\s\\S]*?^end$`, 'gm');
-    const own = bullScripts.get('moveToActive')?.content.replace(replaced, '').split('\n') ?? [];
+    const script = bullScripts.get('moveToActive')?.content ?? '';
+    const own = withKnownAnswers('moveToActive', script).replace(replaced, '').split('\n');
     const lines = new Set(text.split('\n').map((line) => line.trim()));
     expect(own.length).toBeGreaterThan(50);
     expect(own.filter((line) => line.trim() !== '' && !lines.has(line.trim()))).toEqual([]);
     expect(text).toContain('local function bull_moveToActive(KEYS, ARGV)');
+  });
+
+  test("asks nothing that is known, and refuses a script of BullMQ's that asks something else", () => {
+    const script = bullScripts.get('moveToActive')?.content ?? '';
+    expect(script).toContain('jobId = rcall("RPOPLPUSH", waitKey, activeKey)');
+    expect(withKnownAnswers('moveToActive', script)).not.toContain('RPOPLPUSH');
+    expect(text).not.toContain('rcall("ZCARD", jobIdKey .. ":unsuccessful")');
+    expect(() => withKnownAnswers('moveToActive', 'return rcall("LMOVE", waitKey)')).toThrow(
+      'BullMQ\'s script "moveToActive" does not ask rcall("RPOPLPUSH", waitKey, activeKey)',
+    );
   });
 
   test.each([...replacedHelpers()])("has ours instead of BullMQ's own helper %s", (helper) => {
