@@ -17,8 +17,9 @@ const SIGMA = 1;
 /** What is offered, over what can be served. */
 const OVERCOMMITMENT = 3;
 const BATCH = 20;
-/** Jobs that the light tenant sends in each of the two phases, alone and beside the others, and the time between them. */
-const LIGHT_EVERY_MS = 250;
+/** Light tenants, of weight 1 like the least of the others, and how often each of them sends a job: less than its share, which is 0.6 a second. */
+const LIGHT = Array.from({ length: 10 }, (_, i) => `light${i}`);
+const LIGHT_EVERY_MS = 2500;
 const ADMIN_KEY = 'bench-admin-key-0123456789abcdef';
 
 /** Real processes: 2 APIs, 3 workers. Waits in milliseconds. */
@@ -35,8 +36,8 @@ export interface Processes {
 }
 
 /**
- * Fifty tenants with weights of 1, 2, 4 and 8 send three times what the workers can do, for so many seconds; a light tenant
- * of weight 1 sends a job now and then, first alone, then beside them.
+ * Fifty tenants with weights of 1, 2, 4 and 8 send three times what the workers can do, for so many seconds; ten light ones
+ * send a job now and then, first alone, then beside them.
  */
 export async function benchProcesses(_socketPath: string, { seconds }: { seconds: number }): Promise<Processes> {
   const random = new Random(20_250_104);
@@ -49,13 +50,13 @@ export async function benchProcesses(_socketPath: string, { seconds }: { seconds
     const urls = apis.map(({ url }) => url);
     const send = sender(urls, random);
 
-    const alone = await lightTenant(send, upstream, seconds / 2);
+    const alone = await lightTenants(send, upstream, seconds / 2);
     const perSecond = ((WORKERS * SLOTS_OF_A_WORKER * 1000) / SERVICE_MS) * OVERCOMMITMENT;
     const stopAt = performance.now() + (seconds + 5) * 1000;
     const flood = sendFlood(send, perSecond, stopAt, random);
     await delay(5000);
     upstream.openWindow();
-    const beside = await lightTenant(send, upstream, seconds);
+    const beside = await lightTenants(send, upstream, seconds);
     const served = upstream.closeWindow();
     const refused = await flood;
 
@@ -91,7 +92,7 @@ function config(upstream: string): object {
     types: { work: { handler: new URL('handler.ts', import.meta.url).pathname, options: { upstream } } },
     tiers,
     defaultTier: 'w1',
-    tenants: Object.fromEntries([...named, ['light', { tier: 'w1' }]]),
+    tenants: Object.fromEntries([...named, ...LIGHT.map((name) => [name, { tier: 'w1' }] as const)]),
   };
 }
 
@@ -141,19 +142,23 @@ async function sendFlood(send: Send, jobsPerSecond: number, stopAt: number, rand
   return refused;
 }
 
-/** Waits of the light tenant's jobs, one at a time now and then, for so many seconds. */
-async function lightTenant(send: Send, upstream: Upstream, seconds: number): Promise<number[]> {
-  const waits: number[] = [];
+/** Waits of the light tenants' jobs, one at a time of each, for so many seconds. */
+async function lightTenants(send: Send, upstream: Upstream, seconds: number): Promise<number[]> {
   const endsAt = performance.now() + seconds * 1000;
-  while (performance.now() < endsAt) {
-    const next = delay(LIGHT_EVERY_MS);
-    const arrivedAt = performance.now();
-    const started = upstream.nextStart('light');
-    await send('light', 1);
-    waits.push((await started) - arrivedAt);
-    await next;
-  }
-  return waits;
+  const waits = LIGHT.map(async (tenant, i) => {
+    const own: number[] = [];
+    await delay((i * LIGHT_EVERY_MS) / LIGHT.length);
+    while (performance.now() < endsAt) {
+      const next = delay(LIGHT_EVERY_MS);
+      const arrivedAt = performance.now();
+      const started = upstream.nextStart(tenant);
+      await send(tenant, 1);
+      own.push((await started) - arrivedAt);
+      await next;
+    }
+    return own;
+  });
+  return (await Promise.all(waits)).flat();
 }
 
 /** What the handlers call: it sees who starts when. */

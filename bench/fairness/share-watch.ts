@@ -43,7 +43,10 @@ export class ShareWatch {
   }
 
   offered(jobs: readonly OfferedJob[]): void {
-    for (const [tenant, own] of byTenant(jobs)) this.#left.set(tenant, own.length);
+    for (const [tenant, own] of byTenant(jobs)) {
+      this.#left.set(tenant, own.length);
+      this.#largest.set(tenant, Math.max(...own.map(({ cost = 1 }) => cost)));
+    }
     for (const { number, cost = 1 } of jobs) this.#costs.set(number, cost);
   }
 
@@ -64,7 +67,6 @@ export class ShareWatch {
     this.#left.set(tenant, (this.#left.get(tenant) ?? 0) - 1);
     if (Number.isNaN(this.#openedAt)) return;
     this.#served.set(tenant, (this.#served.get(tenant) ?? 0) + cost);
-    this.#largest.set(tenant, Math.max(this.#largest.get(tenant) ?? 0, cost));
   }
 
   /** Resolves after so many more starts. */

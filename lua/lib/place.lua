@@ -48,10 +48,18 @@ local function leave(b)
   b.where = NOWHERE
 end
 
+-- max(V, finish), and just below V for a bucket that was idle: it goes before those that have been ready at V. The twin is
+-- src/model/fair-queue.ts.
+local EPSILON = 2.220446049250313e-16
+
+local function tag_of(b)
+  return b.finish > ty.v and b.finish or ty.v - ty.v * EPSILON
+end
+
 local function make_ready(b)
   if b.where == DUE then call('ZREM', key_due, b.tenant) end
   -- A bucket that was ready keeps its start tag, unless it was just served.
-  if b.where ~= READY or b.was_served then call('ZADD', key_ready, num(math.max(ty.v, b.finish)), b.tenant) end
+  if b.where ~= READY or b.was_served then call('ZADD', key_ready, num(tag_of(b)), b.tenant) end
   if b.where ~= READY then compete(b) end
   b.where, b.was_served = READY, false
   if ty.busy == 0 then

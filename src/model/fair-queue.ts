@@ -2,7 +2,9 @@
  * Start-time fair queuing: P. Goyal, H. Vin, H. Cheng, "Start-time Fair Queuing: A Scheduling Algorithm for Integrated
  * Services Packet Switching Networks", SIGCOMM 1996, with one tag per ready bucket instead of one per packet.
  *
- * A bucket that becomes ready gets the start tag `max(V, finish)`, so that an idle one earns no credit; the least tag is
+ * A bucket that becomes ready gets the start tag `max(V, finish)`, so that an idle one earns no credit, and of equal ones
+ * that which was idle goes first: where costs and weights are alike, all that is ready stands under one tag or two, and who
+ * comes now and then would wait for half a round of all others. So its tag is the number just below V. The least tag is
  * served first; serving a job of cost c sets `finish = start + c / weight`. Virtual time V is the start tag last served,
  * and the greatest finish tag once nothing is ready and nothing runs. For any two buckets that stay ready the served
  * costs differ by at most `cᵢ/wᵢ + cⱼ/wⱼ` (theorem 1 there).
@@ -19,7 +21,8 @@ export const FAIR_START: FairState = { virtualTime: 0, maxFinish: 0 };
 
 /** The tag under which a bucket becomes ready. */
 export function startTag(fair: FairState, finish: number): number {
-  return Math.max(fair.virtualTime, finish);
+  const { virtualTime } = fair;
+  return finish > virtualTime ? finish : virtualTime - virtualTime * Number.EPSILON;
 }
 
 /** The finish tag of a job of `cost` that was served under `start`. */

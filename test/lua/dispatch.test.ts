@@ -240,6 +240,24 @@ test('scarce workers are shared by weight and cost', async () => {
   expect(served).toEqual({ heavy: 12, light: 24 });
 });
 
+test('who was idle goes next, not behind all those who stand under the same tag', async () => {
+  const shard = redis.shard();
+  const crowd = Array.from({ length: 20 }, (_, i) => `a${String(i).padStart(2, '0')}`);
+  for (const tenant of crowd)
+    await shard.admit(
+      tenant,
+      [1, 2, 3].map((n) => ({ id: `${tenant}-${n}` })),
+      UNLIMITED,
+    );
+  for (let i = 0; i < 25; i += 1) await shard.take(`t${i}`);
+  await shard.admit('z', [{ id: 'z-1' }, { id: 'z-2' }], UNLIMITED);
+  expect(await shard.take('next')).toBe('z z-1');
+  const then = [];
+  for (let i = 0; i < 20; i += 1) then.push((await shard.take(`u${i}`)).split(' ')[0]);
+  // It is served once in a round, as everybody is.
+  expect(then.filter((tenant) => tenant === 'z')).toHaveLength(1);
+});
+
 test('a call that mends as many buckets as it may says that there is more to do', async () => {
   const shard = redis.shard();
   shard.stepLimit = 1;

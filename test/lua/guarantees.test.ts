@@ -45,7 +45,7 @@ describe('it is noticed', () => {
       'G3',
       [['b.finish = start_tag + cost / b.weight', 'b.finish = start_tag + 1 / b.weight']],
     ],
-    ['newcomers without virtual time', 'G3', [['num(math.max(ty.v, b.finish))', 'num(b.finish)']]],
+    ['newcomers without virtual time', 'G3', [['num(tag_of(b))', 'num(b.finish)']]],
     [
       'caps that are left to the callers',
       'G7',

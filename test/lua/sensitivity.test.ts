@@ -25,7 +25,7 @@ describe('the differential test notices', () => {
     ['tat kept over a re-rate', [['b.tat = rescale(b.tat, b.T, T)', '']]],
     ['a jobRate kept over a re-rate', [['b.jtat = rescale(b.jtat, b.jT, jT)', '']]],
     ["the type's tat kept over a re-rate", [['ty.tat = now + (ty.tat - now) * T / ty.T', '']]],
-    ['newcomers without virtual time', [['num(math.max(ty.v, b.finish))', 'num(b.finish)']]],
+    ['newcomers without virtual time', [['num(tag_of(b))', 'num(b.finish)']]],
     ['virtual time that stands still', [['ty.v = math.max(ty.v, start_tag)', '']]],
     ['a busy period without an end', [['then ty.v = ty.maxfin end', 'then end']]],
     ['round robin without cost', [['b.finish = start_tag + cost / b.weight', 'b.finish = start_tag + 1 / b.weight']]],
