@@ -4,7 +4,15 @@ import { formatCursor, parseCursor } from '../../src/shaping/cursor.js';
 
 test('a cursor is read back as it was written, with any score that Redis writes', () => {
   const scores = fc.oneof(
-    fc.constantFrom('0', '21474836480', '7.3715254853632e+15', '1.5e-7', '-1', '0.10000000000000001', '0.0000010000000000000002'),
+    fc.constantFrom(
+      '0',
+      '21474836480',
+      '7.3715254853632e+15',
+      '1.5e-7',
+      '-1',
+      '0.10000000000000001',
+      '0.0000010000000000000002',
+    ),
     fc.integer().map(String),
     fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
   );
