@@ -82,6 +82,10 @@ export interface Handler {
    * whether there is another; {@link Unrecoverable} allows no other, {@link UpstreamBusy} uses none. It may run again after a crash: make it repeatable.
    */
   readonly run: (job: HandlerJob, ctx: HandlerContext) => unknown;
+  /**
+   * Looks at a type's `options` when the worker starts. What it throws is said at once, and every attempt fails with it.
+   */
+  readonly check?: (options: Readonly<Record<string, unknown>>) => void;
   /** Gives back what the handler opened. Called once, when the worker process closes and nothing runs any more. */
   readonly close?: () => void | Promise<void>;
 }

@@ -8,8 +8,9 @@ export class HandlerLoadError extends Error {
   override readonly name = 'HandlerLoadError';
 }
 
-const EXPECTED = 'expected a default export of { run: async (job, ctx) => result, timeoutMs?, isolate?, close? }';
-const KEYS: ReadonlySet<string> = new Set(['run', 'timeoutMs', 'isolate', 'close']);
+const EXPECTED =
+  'expected a default export of { run: async (job, ctx) => result, timeoutMs?, isolate?, check?, close? }';
+const KEYS: ReadonlySet<string> = new Set(['run', 'timeoutMs', 'isolate', 'check', 'close']);
 /** The longest delay that a timer keeps: beyond it Node would fire at once. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
@@ -73,9 +74,10 @@ function checked(file: string, value: unknown): contract.Handler {
   if (!isObject(value)) throw fault(`the default export is ${described(value)}`);
   const unknownKeys = Object.keys(value).filter((key) => !KEYS.has(key));
   if (unknownKeys.length > 0) throw fault(`unknown ${unknownKeys.map((key) => `\`${key}\``).join(', ')}`);
-  const { run, timeoutMs, isolate, close } = value;
+  const { run, timeoutMs, isolate, check, close } = value;
   if (!isFunction(run)) throw fault(`\`run\` is ${described(run)}, not a function`);
   if (close !== undefined && !isFunction(close)) throw fault(`\`close\` is ${described(close)}, not a function`);
+  if (check !== undefined && !isFunction(check)) throw fault(`\`check\` is ${described(check)}, not a function`);
   if (timeoutMs !== undefined && !isTimeout(timeoutMs)) {
     throw fault(`\`timeoutMs\` is ${described(timeoutMs)}, not a number of milliseconds from 1 to ${MAX_TIMEOUT_MS}`);
   }
@@ -89,6 +91,7 @@ function checked(file: string, value: unknown): contract.Handler {
     run: async (job, ctx) => run.call(value, job, ctx),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(isolate === undefined ? {} : { isolate }),
+    ...(check === undefined ? {} : { check: (options: unknown) => void check.call(value, options) }),
     ...(close === undefined ? {} : { close: async () => void (await close.call(value)) }),
   };
 }

@@ -29,19 +29,30 @@ export async function loadTypes(config: Config, args: WorkerOrder): Promise<Serv
     const type = config.types.get(name);
     if (!type?.handler) throw new Error(`type "${name}" has no handler: set types.${name}.handler`);
     const slots = args.concurrency[name] ?? Math.min(type.capacity.concurrency, DEFAULT_SLOTS);
-    served.push({ config: type, slots, ...(await loadedOrFailing(type.handler)) });
+    served.push({ config: type, slots, ...(await loadedOrFailing(type, type.handler)) });
   }
   const [first] = served;
   if (first?.fault && served.every(({ fault }) => fault)) throw first.fault;
   return served;
 }
 
-async function loadedOrFailing(path: string): Promise<Pick<ServedType, 'handler' | 'fault'>> {
+async function loadedOrFailing(type: TypeConfig, path: string): Promise<Pick<ServedType, 'handler' | 'fault'>> {
   try {
-    return { handler: await loadHandler(path) };
+    const handler = await loadHandler(path);
+    checkOptions(handler, type);
+    return { handler };
   } catch (fault) {
     if (!(fault instanceof HandlerLoadError)) throw fault;
     return { fault, handler: defineHandler({ run: () => Promise.reject(fault) }) };
+  }
+}
+
+function checkOptions(handler: Handler, { name, options }: TypeConfig): void {
+  try {
+    handler.check?.(options);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new HandlerLoadError(`types.${name}.${reason}`, { cause: error });
   }
 }
 
