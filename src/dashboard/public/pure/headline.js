@@ -1,0 +1,100 @@
+/** @import { Summary, Trouble, TypeRow } from './stream-state.js' */
+import { clock, count, duration, rate } from './format.js';
+import { showText } from './show-text.js';
+
+/**
+ * @typedef {string | { name: string }} Word a name is somebody else's text, and shown apart
+ * @typedef {{ tone: 'good' | 'bad' | 'warn' | 'plain', words: Word[] }} Clause
+ */
+
+/** @type {readonly [Trouble, string][]} */
+const NAMED = [
+  ['full', 'full'],
+  ['noisy', 'noisy'],
+  ['starved', 'starved'],
+  ['refusing', 'refusing jobs'],
+  ['paused', 'paused'],
+  ['held', 'held'],
+];
+
+/**
+ * How a type is, in one sentence: whether it is behind, who stands out, and when the next job starts.
+ *
+ * @param {TypeRow} row
+ * @param {Summary | null} summary of its buckets
+ * @param {readonly TypeRow[]} [others] the other types
+ * @returns {Clause[]}
+ */
+export function headline(row, summary, others = []) {
+  const standing = summary === null ? [] : NAMED.flatMap(([trouble, word]) => standsOut(summary, trouble, word));
+  const quiet = summary !== null && standing.length === 0 && !row.behind;
+  return [
+    state(row),
+    ...standing,
+    ...(quiet ? [clause('plain', 'nobody is full')] : []),
+    ...nextStart(row, summary),
+    ...alsoBehind(others),
+  ];
+}
+
+/** @param {readonly Clause[]} clauses @returns {string} */
+export function sentence(clauses) {
+  const text = clauses.map(({ words }) => words.map((word) => (typeof word === 'string' ? word : showText(word.name))));
+  return text.map((words) => words.join('')).join('; ');
+}
+
+/** @param {TypeRow} row @returns {Clause} */
+function state({ type, paused, behind, oldestMs, scarceForMs, waiting, running, outPerSecond }) {
+  const name = { name: type };
+  const oldest = oldestMs === null ? `${count(waiting)} wait` : `oldest waits ${duration(oldestMs)}`;
+  if (paused) return clause('warn', name, ` is paused: ${oldest}`);
+  const scarce = scarceForMs >= 1000 ? `, workers scarce for ${duration(scarceForMs)}` : '';
+  if (behind) return clause('bad', name, ` is behind: ${oldest}${scarce}`);
+  if (waiting === 0 && running === 0) return clause('good', name, ' is idle');
+  return clause('good', name, ` keeps up: ${rate(outPerSecond)} out, ${count(waiting)} wait${scarce}`);
+}
+
+/** @param {Summary} summary @param {Trouble} trouble @param {string} word @returns {Clause[]} */
+function standsOut({ counts, names }, trouble, word) {
+  const known = names[trouble] ?? [];
+  const total = counts[trouble] ?? known.length;
+  if (total === 0) return [];
+  const tone = trouble === 'full' || trouble === 'starved' || trouble === 'refusing' ? 'bad' : 'warn';
+  const shown = known.slice(0, 2);
+  if (shown.length === 0) return [clause(tone, `${count(total)} are ${word}`)];
+  const more = total - shown.length;
+  return [clause(tone, ...listed(shown, more), total === 1 ? ` is ${word}` : ` are ${word}`)];
+}
+
+/** @param {readonly string[]} names @param {number} more @returns {Word[]} */
+function listed(names, more) {
+  const rest = more > 0 ? [` and ${count(more)} more`] : [];
+  const [first = '', second] = names;
+  if (second === undefined) return [{ name: first }, ...rest];
+  return [{ name: first }, more > 0 ? ', ' : ' and ', { name: second }, ...rest];
+}
+
+/** @param {TypeRow} row @param {Summary | null} summary @returns {Clause[]} */
+function nextStart({ paused }, summary) {
+  const next = summary?.nextStart ?? null;
+  if (next === null || paused) return [];
+  return [clause('plain', `next start ${clock(Date.parse(next.at), { tenths: true })}`)];
+}
+
+/** @param {readonly TypeRow[]} others @returns {Clause[]} */
+function alsoBehind(others) {
+  const names = others.filter(({ behind, paused }) => behind && !paused).map(({ type }) => type);
+  if (names.length === 0) return [];
+  return [
+    clause(
+      'bad',
+      ...listed(names.slice(0, 2), names.length - 2),
+      names.length === 1 ? ' is behind too' : ' are behind too',
+    ),
+  ];
+}
+
+/** @param {Clause['tone']} tone @param {...Word} words @returns {Clause} */
+function clause(tone, ...words) {
+  return { tone, words };
+}

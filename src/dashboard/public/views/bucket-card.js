@@ -1,0 +1,78 @@
+/** @import { BucketRow } from '../pure/stream-state.js' */
+
+import { BucketPicture } from '../dom/bucket-picture.js';
+import { h, nameOf, say, set } from '../dom/element.js';
+import { badges } from '../dom/glyph.js';
+import { clock, count, countdown, rate } from '../pure/format.js';
+import { hashOf } from '../pure/route.js';
+
+/** One bucket among many, as a card that leads to its page. */
+export class BucketCard {
+  element;
+  #picture = new BucketPicture();
+  #badges = h('span', { class: 'badges' });
+  #waiting = h('strong');
+  #of = h('span', { class: 'muted' });
+  #running = h('span', { class: 'muted' });
+  #next = h('span', { class: 'next' });
+  #refused = h('span', { class: 'refused' });
+  /** @type {BucketRow | null} */
+  #row = null;
+  #shownTroubles = '';
+
+  /** @param {string} type @param {string} tenant */
+  constructor(type, tenant) {
+    const link = h('a', { href: hashOf({ page: 'tenant', type, tenant }), class: 'card-link' }, nameOf(tenant, 40));
+    const jobs = h('p', {}, this.#waiting, this.#of);
+    const facts = h('div', { class: 'facts' }, h('h3', {}, link), this.#badges, jobs, h('p', {}, this.#running));
+    facts.append(h('p', {}, this.#next), h('p', {}, this.#refused));
+    this.element = h('li', { class: 'bucket' }, this.#picture.element, facts);
+  }
+
+  /** @param {BucketRow} row @param {number} now */
+  update(row, now) {
+    if (row === this.#row) return;
+    this.#row = row;
+    const jobs = row.waiting + row.delayed;
+    say(this.#waiting, count(jobs));
+    say(this.#of, row.depth === null ? ' wait' : ` of ${count(row.depth)} wait`);
+    say(this.#running, `${count(row.running)} running · ${rate(row.ratePerSecond)}`);
+    say(this.#refused, row.refusedPerMinute > 0 ? `${count(row.refusedPerMinute)} refused/min` : '');
+    this.#sayTroubles(row);
+    this.#picture.update(row, now);
+    this.#sayNext(now);
+  }
+
+  /** @param {number} now */
+  tick(now) {
+    this.#sayNext(now);
+    this.#picture.tick(now);
+  }
+
+  /** @param {BucketRow} row */
+  #sayTroubles({ trouble }) {
+    const shown = trouble.join();
+    if (shown === this.#shownTroubles) return;
+    this.#shownTroubles = shown;
+    this.#badges.replaceChildren(...badges(trouble));
+    set(this.element, 'class', ['bucket', ...trouble].join(' '));
+  }
+
+  /** @param {number} now */
+  #sayNext(now) {
+    const at = this.#row?.nextStartAt ?? null;
+    say(this.#next, at === null ? nothingStarts(this.#row) : nextStart(Date.parse(at), now));
+  }
+}
+
+/** @param {BucketRow | null} row */
+function nothingStarts(row) {
+  if (row === null) return '';
+  return row.paused ? 'nothing starts' : '';
+}
+
+/** @param {number} atMs @param {number} now */
+function nextStart(atMs, now) {
+  if (atMs <= now) return 'may start now';
+  return `next ${clock(atMs, { tenths: true })} · ${countdown(atMs - now)}`;
+}
