@@ -17,7 +17,7 @@ let session = null;
 let page = null;
 
 const main = part('main');
-const stream = new LiveStream(update);
+const stream = new LiveStream(update, showSignIn);
 const bar = new TopBar(part('bar'), signOut);
 const banner = new OutageBanner(part('banner'));
 
@@ -35,11 +35,12 @@ start(1);
 /** Somebody may be signed in already. @param {number} attempt */
 async function start(attempt) {
   try {
-    signedIn(await ask('GET', '/dashboard/session'));
+    const known = await ask('GET', '/dashboard/session');
+    if (known.role === null) showSignIn();
+    else signedIn(known);
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    // Who is not signed in was shown the way; in an outage nobody knows.
-    if (error.status === 401) return;
+    // In an outage nobody knows who is signed in.
     part('banner').hidden = false;
     part('banner').className = 'banner away';
     part('banner').textContent = `${error.message.replace(/\.$/, '')}; trying again …`;

@@ -1,7 +1,7 @@
 /** @import { StreamState, View } from '../pure/stream-state.js' */
 import { reconnectAfterMs } from '../pure/reconnect-after.js';
 import { applyEvent, emptyState, openView } from '../pure/stream-state.js';
-import { ask, path, Refused } from './api.js';
+import { ask, path } from './api.js';
 import { hearTime } from './server-clock.js';
 
 const EVENTS = ['hello', 'overview', 'history', 'point', 'buckets', 'summary', 'tenant', 'redis'];
@@ -29,9 +29,12 @@ export class LiveStream {
   #told = false;
   #changed;
 
-  /** @param {() => void} changed */
-  constructor(changed) {
+  #signedOut;
+
+  /** @param {() => void} changed @param {() => void} signedOut the session has ended */
+  constructor(changed, signedOut) {
     this.#changed = changed;
+    this.#signedOut = signedOut;
     addEventListener('online', () => this.retryNow());
   }
 
@@ -98,11 +101,8 @@ export class LiveStream {
 
   /** A stream does not say why it was refused; a session that has ended would be tried for ever. */
   async #again() {
-    try {
-      await ask('GET', '/dashboard/session');
-    } catch (error) {
-      if (error instanceof Refused && error.status === 401) return;
-    }
+    const session = await ask('GET', '/dashboard/session').catch(() => undefined);
+    if (session?.role === null) return this.#signedOut();
     if (this.retryAt !== null) this.#open();
   }
 

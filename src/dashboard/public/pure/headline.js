@@ -3,7 +3,7 @@ import { clock, count, duration, rate } from './format.js';
 import { showText } from './show-text.js';
 
 /**
- * @typedef {string | { name: string }} Word a name is somebody else's text, and shown apart
+ * @typedef {string | { name: string, tenant?: boolean }} Word a name is somebody else's text, and shown apart
  * @typedef {{ tone: 'good' | 'bad' | 'warn' | 'plain', words: Word[] }} Clause
  */
 
@@ -12,9 +12,7 @@ const NAMED = [
   ['full', 'full'],
   ['noisy', 'noisy'],
   ['starved', 'starved'],
-  ['refusing', 'refusing jobs'],
-  ['paused', 'paused'],
-  ['held', 'held'],
+  ['held', 'held by a busy upstream'],
 ];
 
 /**
@@ -26,7 +24,8 @@ const NAMED = [
  * @returns {Clause[]}
  */
 export function headline(row, summary, others = []) {
-  const standing = summary === null ? [] : NAMED.flatMap(([trouble, word]) => standsOut(summary, trouble, word));
+  const standing =
+    summary === null ? [] : named(summary).flatMap(([trouble, word]) => standsOut(summary, trouble, word));
   const quiet = summary !== null && standing.length === 0 && !row.behind;
   return [
     state(row),
@@ -35,6 +34,11 @@ export function headline(row, summary, others = []) {
     ...nextStart(row, summary),
     ...alsoBehind(others),
   ];
+}
+
+/** Who is full refuses, too: that is said of others only. @param {Summary} summary @returns {readonly [Trouble, string][]} */
+function named({ counts }) {
+  return (counts.refusing ?? 0) > (counts.full ?? 0) ? [...NAMED, ['refusing', 'refusing jobs']] : NAMED;
 }
 
 /** @param {readonly Clause[]} clauses @returns {string} */
@@ -59,19 +63,24 @@ function standsOut({ counts, names }, trouble, word) {
   const known = names[trouble] ?? [];
   const total = counts[trouble] ?? known.length;
   if (total === 0) return [];
-  const tone = trouble === 'full' || trouble === 'starved' || trouble === 'refusing' ? 'bad' : 'warn';
+  const tone = trouble === 'full' || trouble === 'starved' ? 'bad' : 'warn';
   const shown = known.slice(0, 2);
-  if (shown.length === 0) return [clause(tone, `${count(total)} are ${word}`)];
+  if (shown.length === 0) return [clause(tone, `${count(total)} ${total === 1 ? 'bucket is' : 'buckets are'} ${word}`)];
   const more = total - shown.length;
-  return [clause(tone, ...listed(shown, more), total === 1 ? ` is ${word}` : ` are ${word}`)];
+  return [clause(tone, ...listed(shown.map(tenantOf), more), total === 1 ? ` is ${word}` : ` are ${word}`)];
 }
 
-/** @param {readonly string[]} names @param {number} more @returns {Word[]} */
+/** @param {readonly Word[]} names one or two @param {number} more @returns {Word[]} */
 function listed(names, more) {
   const rest = more > 0 ? [` and ${count(more)} more`] : [];
   const [first = '', second] = names;
-  if (second === undefined) return [{ name: first }, ...rest];
-  return [{ name: first }, more > 0 ? ', ' : ' and ', { name: second }, ...rest];
+  if (second === undefined) return [first, ...rest];
+  return [first, more > 0 ? ', ' : ' and ', second, ...rest];
+}
+
+/** @param {string} name */
+function tenantOf(name) {
+  return { name, tenant: true };
 }
 
 /** @param {TypeRow} row @param {Summary | null} summary @returns {Clause[]} */
@@ -83,7 +92,7 @@ function nextStart({ paused }, summary) {
 
 /** @param {readonly TypeRow[]} others @returns {Clause[]} */
 function alsoBehind(others) {
-  const names = others.filter(({ behind, paused }) => behind && !paused).map(({ type }) => type);
+  const names = others.filter(({ behind, paused }) => behind && !paused).map(({ type }) => ({ name: type }));
   if (names.length === 0) return [];
   return [
     clause(

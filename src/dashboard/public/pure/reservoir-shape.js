@@ -1,7 +1,7 @@
 /** @import { TypeRow } from './stream-state.js' */
 
-/** A type's reservoir as it is drawn, in a box of 260 by 150. */
-export const RESERVOIR = { width: 260, height: 150, left: 46, right: 214, top: 26, floor: 118 };
+/** A type's reservoir as it is drawn, in a box of 236 by 132. */
+export const RESERVOIR = { width: 236, height: 132, left: 44, right: 228, top: 24, floor: 106 };
 
 /** Where the marks of its scale stand: a backlog has no end that is known, so every tenfold is a step. */
 export const MARKS = [10, 100, 1000, 10_000];
@@ -31,17 +31,6 @@ export function streamWidth(perSecond, fullPerSecond) {
   if (perSecond <= 0) return 0;
   const fraction = fullPerSecond > 0 ? Math.min(1, perSecond / fullPerSecond) : 1;
   return Number((2 + 12 * fraction).toFixed(2));
-}
-
-/**
- * What flows out of what could, 0 to 1; `null` where nobody said how much could.
- *
- * @param {Pick<TypeRow, 'outPerSecond' | 'capacityPerSecond'>} row
- * @returns {number | null}
- */
-export function useOfCapacity({ outPerSecond, capacityPerSecond }) {
-  if (capacityPerSecond === null || capacityPerSecond <= 0) return null;
-  return Math.min(1, outPerSecond / capacityPerSecond);
 }
 
 /**

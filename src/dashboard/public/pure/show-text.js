@@ -1,4 +1,4 @@
-/** How an invisible character is shown: control characters by their pictures, all else by its number. */
+/** What is not seen, or moves what is: each is shown by its number. */
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}\p{Cn}]/gu;
 const LONGEST = 160;
 
@@ -24,7 +24,5 @@ function shorten(text, longest) {
 /** @param {string} character */
 function picture(character) {
   const code = character.codePointAt(0) ?? 0;
-  if (code < 0x20) return String.fromCodePoint(0x2400 + code);
-  if (code === 0x7f) return '␡';
   return `⟨${code.toString(16).toUpperCase().padStart(4, '0')}⟩`;
 }

@@ -75,8 +75,7 @@ export class FlowChart {
   #make() {
     const width = this.#frame.clientWidth;
     if (width === 0) return;
-    const style = getComputedStyle(this.#frame);
-    const color = (/** @type {string} */ name) => style.getPropertyValue(name).trim();
+    const color = (/** @type {string} */ name) => paint(this.#frame, name);
     const axis = {
       stroke: color('--chart-text'),
       font: '11px system-ui',
@@ -131,4 +130,12 @@ export class FlowChart {
 function columns(points, lines) {
   const times = points.map(([at = 0]) => at / 1000);
   return [times, ...Array.from({ length: lines }, (_, line) => points.map((point) => point[line + 1] ?? 0))];
+}
+
+/** The color that a custom property stands for here and now: a canvas knows no properties. @param {HTMLElement} element @param {string} name */
+function paint(element, name) {
+  element.style.setProperty('color', `var(${name})`);
+  const { color } = getComputedStyle(element);
+  element.style.removeProperty('color');
+  return color;
 }

@@ -1,6 +1,7 @@
 /** @import { StreamState } from '../pure/stream-state.js' */
 import { h, nameOf, set } from '../dom/element.js';
 import { headline, sentence } from '../pure/headline.js';
+import { hashOf } from '../pure/route.js';
 import { showText } from '../pure/show-text.js';
 
 /** Screen readers are told what has become another state, and at most so often. */
@@ -24,7 +25,7 @@ export class HeadlineBar {
     if (text === this.#shown) return;
     this.#shown = text;
     const parts = clauses.map(({ tone, words }) => {
-      const children = words.map((word) => (typeof word === 'string' ? word : nameOf(word.name, 40)));
+      const children = words.map((word) => (typeof word === 'string' ? word : shownName(word, type)));
       return h('span', { class: `clause ${tone}` }, ...children);
     });
     this.element.replaceChildren(...parts.flatMap((part, index) => (index === 0 ? [part] : ['; ', part])));
@@ -42,4 +43,9 @@ export class HeadlineBar {
     this.#announcedAt = now;
     this.#announcer.textContent = lasting;
   }
+}
+
+/** @param {{ name: string, tenant?: boolean }} word @param {string} type */
+function shownName({ name, tenant }, type) {
+  return tenant ? h('a', { href: hashOf({ page: 'tenant', type, tenant: name }) }, nameOf(name, 40)) : nameOf(name, 40);
 }

@@ -3,12 +3,14 @@ import { h, nameOf, s, set } from '../dom/element.js';
 import { facts } from '../dom/facts.js';
 import { glyph } from '../dom/glyph.js';
 import { count, duration, rate } from '../pure/format.js';
-import { backlogY, MARKS, RESERVOIR, streamWidth, useOfCapacity, workerMarks } from '../pure/reservoir-shape.js';
+import { backlogY, MARKS, RESERVOIR, streamWidth, workerMarks } from '../pure/reservoir-shape.js';
 import { hashOf } from '../pure/route.js';
 
 const { width, height, left, right, top, floor } = RESERVOIR;
-const INLET_X = 72;
-const OUTLET_X = 188;
+const INLET_X = 70;
+const OUTLET_X = 200;
+/** Half of the outlet, which holds the widest stream: that of the whole capacity. */
+const OUTLET_HALF = 9;
 const BEHIND = 'M8 1l7.5 14h-15zM7 6v4.5h2V6zM7 12v1.8h2V12z';
 const FINE = 'M6.5 13.5L1 8l2-2 3.5 3.5L13 3l2 2z';
 const PAUSED = 'M3 2h4v12H3zM9 2h4v12H9z';
@@ -19,8 +21,7 @@ export class ReservoirCard {
   #water = s('rect', { class: 'water', x: left, width: right - left });
   #inflow = s('path', { class: 'flow' });
   #outflow = s('path', { class: 'flow' });
-  #use = s('rect', { class: 'use', x: right + 14, width: 10 });
-  #gauge = s('rect', { class: 'gauge', x: right + 14, width: 10, y: top, height: floor - top });
+  #outlet = s('path', { class: 'outlet' });
   #state = h('p', { class: 'state' });
   #workers = h('span', { class: 'worker-marks', 'aria-hidden': 'true' });
   #facts = facts(['in', 'out', 'waiting', 'oldest', 'workers', 'slip', 'buckets']);
@@ -33,9 +34,9 @@ export class ReservoirCard {
   constructor(type) {
     this.#link = h('a', { class: 'card-link', href: hashOf({ type }) }, nameOf(type, 40));
     const walls = s('path', { class: 'walls', d: `M${left} ${top - 8}V${floor}H${right}V${top - 8}` });
-    const parts = [this.#inflow, this.#water, ...MARKS.flatMap(mark), walls, this.#outflow, this.#gauge, this.#use];
+    const parts = [this.#inflow, this.#water, ...MARKS.flatMap(mark), walls, this.#outflow, this.#outlet];
     const picture = s('svg', { viewBox: `0 0 ${width} ${height}`, 'aria-hidden': 'true' }, ...parts);
-    const head = h('div', { class: 'reservoir-head' }, h('h3', {}, this.#link), this.#state);
+    const head = h('div', { class: 'reservoir-head' }, h('h2', {}, this.#link), this.#state);
     const body = h(
       'div',
       { class: 'reservoir-body' },
@@ -77,14 +78,13 @@ export class ReservoirCard {
     set(this.#water, 'y', y);
     set(this.#water, 'height', floor - y);
     const most = row.capacityPerSecond ?? Math.max(row.inPerSecond, row.outPerSecond);
-    set(this.#inflow, 'd', `M6 10H${INLET_X - 6}q6 0 6 6V${floor - 2}`);
+    set(this.#inflow, 'd', `M6 10H${INLET_X - 6}q6 0 6 6V${floor - 1}`);
     set(this.#inflow, 'stroke-width', streamWidth(row.inPerSecond, most));
     set(this.#outflow, 'd', `M${OUTLET_X} ${floor + 1}V${height}`);
     set(this.#outflow, 'stroke-width', streamWidth(row.outPerSecond, most));
-    const use = useOfCapacity(row);
-    set(this.#gauge, 'visibility', use === null ? 'hidden' : 'visible');
-    set(this.#use, 'y', floor - (floor - top) * (use ?? 0));
-    set(this.#use, 'height', (floor - top) * (use ?? 0));
+    const [from, to] = [OUTLET_X - OUTLET_HALF, OUTLET_X + OUTLET_HALF];
+    set(this.#outlet, 'd', `M${from} ${floor + 2}V${height - 2}M${to} ${floor + 2}V${height - 2}`);
+    set(this.#outlet, 'visibility', row.capacityPerSecond === null ? 'hidden' : 'visible');
     this.#drawWorkers(workerMarks(row));
   }
 

@@ -11,13 +11,18 @@ export class TopBar {
   #theme = h('button', { type: 'button', class: 'plain theme', onclick: () => this.#switch() });
   #who = h('span', { class: 'who muted' });
   #signedIn;
-  #submit = h('a', { href: hashOf({ page: 'submit' }), class: 'button plain' }, 'Submit a job');
+  #submit = h('a', { href: hashOf({ page: 'submit' }), class: 'button plain' }, 'Submit', h('span', {}, '\u00a0a job'));
 
   /** @param {HTMLElement} element @param {() => void} signOut */
   constructor(element, signOut) {
     const mark = s('svg', { viewBox: '0 0 80 96', width: 22, height: 26, 'aria-hidden': 'true' });
     mark.append(s('path', { class: 'water', d: waterPath(0.6) }), s('path', { class: 'walls', d: wallPath() }));
-    const home = h('a', { class: 'brand', href: hashOf({}) }, mark, 'Headgate');
+    const home = h(
+      'a',
+      { class: 'brand', href: hashOf({}), 'aria-label': 'Headgate, overview' },
+      mark,
+      h('span', {}, 'Headgate'),
+    );
     const out = h('button', { type: 'button', class: 'plain', onclick: signOut }, 'Sign out');
     this.#signedIn = h('div', { class: 'signed-in' }, this.#live, this.#who, this.#submit, out);
     element.append(h('nav', { 'aria-label': 'Dashboard' }, home), this.#signedIn, this.#theme);
@@ -48,7 +53,8 @@ export class TopBar {
 
   #sayTheme() {
     const chosen = theme();
-    say(this.#theme, { auto: '◐ Auto', light: '☀ Light', dark: '☾ Dark' }[chosen] ?? chosen);
+    const [sign = '', word = ''] = { auto: ['◐', 'Auto'], light: ['☀', 'Light'], dark: ['☾', 'Dark'] }[chosen] ?? [];
+    this.#theme.replaceChildren(sign, h('span', {}, `\u00a0${word}`));
     this.#theme.setAttribute('aria-label', `Colours: ${chosen}. Switch`);
   }
 }
