@@ -7,6 +7,9 @@ import { showText } from './show-text.js';
  * @typedef {{ tone: 'good' | 'bad' | 'warn' | 'plain', words: Word[] }} Clause
  */
 
+/** A start that is due by less is under way. */
+const LATE_MS = 1000;
+
 /** @type {readonly [Trouble, string][]} */
 const NAMED = [
   ['full', 'full'],
@@ -20,10 +23,11 @@ const NAMED = [
  *
  * @param {TypeRow} row
  * @param {Summary | null} summary of its buckets
- * @param {readonly TypeRow[]} [others] the other types
+ * @param {readonly TypeRow[]} others the other types
+ * @param {number} nowMs since 1970
  * @returns {Clause[]}
  */
-export function headline(row, summary, others = []) {
+export function headline(row, summary, others, nowMs) {
   const standing =
     summary === null ? [] : named(summary).flatMap(([trouble, word]) => standsOut(summary, trouble, word));
   const quiet = summary !== null && standing.length === 0 && !row.behind;
@@ -31,7 +35,7 @@ export function headline(row, summary, others = []) {
     state(row),
     ...standing,
     ...(quiet ? [clause('plain', 'nobody is full')] : []),
-    ...nextStart(row, summary),
+    ...nextStart(row, summary, nowMs),
     ...alsoBehind(others),
   ];
 }
@@ -83,11 +87,15 @@ function tenantOf(name) {
   return { name, tenant: true };
 }
 
-/** @param {TypeRow} row @param {Summary | null} summary @returns {Clause[]} */
-function nextStart({ paused }, summary) {
+/** @param {TypeRow} row @param {Summary | null} summary @param {number} nowMs @returns {Clause[]} */
+function nextStart({ paused }, summary, nowMs) {
   const next = summary?.nextStart ?? null;
   if (next === null || paused) return [];
-  return [clause('plain', `next start ${clock(Date.parse(next.at), { tenths: true })}`)];
+  const atMs = Date.parse(next.at);
+  const time = clock(atMs, { tenths: true });
+  // What is late waits for a worker, and nobody knows when one is free.
+  if (atMs < nowMs - LATE_MS) return [clause('plain', `next start as soon as a worker is free, due since ${time}`)];
+  return [clause('plain', `next start ${time}`)];
 }
 
 /** @param {readonly TypeRow[]} others @returns {Clause[]} */

@@ -36,7 +36,7 @@ export function hasEnded(state) {
 }
 
 /**
- * The life of a job as a line: admitted, released, started, progress, retries, end.
+ * The life of a job as a line: admitted, released, retried, started (of several times, the last), progress, end.
  *
  * @param {Job} job
  * @returns {Station[]}
@@ -48,8 +48,8 @@ export function lifeOfJob(job) {
   return [
     { name: 'admitted', atMs: created, when: 'past', note: `priority ${job.priority}, cost ${job.cost}` },
     released(job, started),
-    ...(ended && started === null ? [] : [start(job, started)]),
     ...(job.attempts > 1 ? [retried(job)] : []),
+    ...(ended && started === null ? [] : [start(job, started)]),
     ...(started !== null && job.progress !== null && job.progress !== 0 ? [progress(job)] : []),
     end(job),
   ];

@@ -3,8 +3,11 @@
 import { BucketPicture } from '../dom/bucket-picture.js';
 import { h, nameOf, say, set } from '../dom/element.js';
 import { badges } from '../dom/glyph.js';
-import { clock, count, countdown, rate } from '../pure/format.js';
+import { clock, count, countdown, duration, rate } from '../pure/format.js';
 import { hashOf } from '../pure/route.js';
+
+/** A start that is due by less is under way. */
+const LATE_MS = 1000;
 
 /** One bucket among many, as a card that leads to its page. */
 export class BucketCard {
@@ -60,7 +63,7 @@ export class BucketCard {
 
   /** @param {number} now */
   #sayNext(now) {
-    const at = this.#row?.nextStartAt ?? null;
+    const at = this.#row?.waiting ? this.#row.nextStartAt : null;
     say(this.#next, at === null ? nothingStarts(this.#row) : nextStart(Date.parse(at), now));
   }
 }
@@ -73,6 +76,8 @@ function nothingStarts(row) {
 
 /** @param {number} atMs @param {number} now */
 function nextStart(atMs, now) {
-  if (atMs <= now) return 'may start now';
-  return `next ${clock(atMs, { tenths: true })} · ${countdown(atMs - now)}`;
+  const time = clock(atMs, { tenths: true });
+  return now - atMs < LATE_MS
+    ? `next ${time} · ${countdown(atMs - now)}`
+    : `due ${time} · ${duration(now - atMs)} late`;
 }

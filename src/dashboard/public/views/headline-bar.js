@@ -1,5 +1,6 @@
 /** @import { StreamState } from '../pure/stream-state.js' */
 import { h, nameOf, set } from '../dom/element.js';
+import { serverNow } from '../net/server-clock.js';
 import { headline, sentence } from '../pure/headline.js';
 import { hashOf } from '../pure/route.js';
 import { showText } from '../pure/show-text.js';
@@ -20,7 +21,7 @@ export class HeadlineBar {
     const row = state.overview.get(type);
     if (row === undefined) return;
     const others = [...state.overview.values()].filter((other) => other.type !== type);
-    const clauses = headline(row, state.summary, others);
+    const clauses = headline(row, state.summary, others, serverNow());
     const text = sentence(clauses);
     if (text === this.#shown) return;
     this.#shown = text;

@@ -57,7 +57,11 @@ export class JobTable {
       h('legend', { class: 'unseen' }, 'State of the jobs'),
       ...choices,
     );
-    const scroll = h('div', { class: 'table-scroll', tabindex: '0', role: 'region', 'aria-label': 'List of jobs' }, table);
+    const scroll = h(
+      'div',
+      { class: 'table-scroll', tabindex: '0', role: 'region', 'aria-label': 'List of jobs' },
+      table,
+    );
     this.element = h(
       'section',
       { class: 'panel jobs', 'aria-labelledby': 'jobs-title' },

@@ -65,7 +65,7 @@ export class OverviewPage {
       h('label', { for: 'search', class: 'unseen' }, 'Search tenants'),
       this.#search,
     );
-    tools.append(h('label', { for: 'sort' }, 'Sort by'), sort, this.#found);
+    tools.append(h('span', { class: 'sort' }, h('label', { for: 'sort' }, 'Sort by'), sort), this.#found);
     const tenants = h(
       'section',
       { class: 'tenants', 'aria-labelledby': 'tenants-title' },
@@ -106,6 +106,8 @@ export class OverviewPage {
     if (type !== this.#route.type) this.#route = { ...this.#route, type };
     this.#headline.update(state, type);
     this.#updateReservoirs(state, type);
+    // A tenant sees nothing of others.
+    this.#fairness.element.hidden = state.hello?.role === 'tenant';
     this.#fairness.update(state, type);
     this.#flow.update(state.history.points);
     this.#jobs.update(onlyJobs(state.history.points));

@@ -13,6 +13,8 @@ import { FlowChart } from './flow-chart.js';
 import { JobTable } from './job-table.js';
 import { TenantActions } from './tenant-actions.js';
 
+/** A start that is due by less is under way. */
+const LATE_MS = 1000;
 const PERCENTILES = /** @type {const} */ (['p50', 'p90', 'p99']);
 
 /** One bucket: what goes in and out of it, how long jobs wait, its jobs, and what may be done about it. */
@@ -116,15 +118,10 @@ export class TenantPage {
   }
 
   #sayNext() {
-    const at = this.#row?.nextStartAt ?? null;
-    const atMs = at === null ? 0 : Date.parse(at);
-    const now = serverNow();
-    if (at === null) this.#facts.say('next start', this.#row?.paused ? 'none while paused' : '–');
-    else
-      this.#facts.say(
-        'next start',
-        atMs <= now ? 'may start now' : `${clock(atMs, { tenths: true })}, ${countdown(atMs - now)}`,
-      );
+    const { waiting = 0, nextStartAt = null, paused = false } = this.#row ?? {};
+    if (paused) this.#facts.say('next start', 'none while paused');
+    else if (waiting === 0 || nextStartAt === null) this.#facts.say('next start', '–');
+    else this.#facts.say('next start', startWords(Date.parse(nextStartAt), serverNow()));
   }
 
   /** @param {{ p50: number, p90: number, p99: number } | null} waitMs */
@@ -146,4 +143,10 @@ export class TenantPage {
     });
     this.#waits.replaceChildren(h('dl', { class: 'wait-bars' }, ...rows));
   }
+}
+
+/** @param {number} atMs @param {number} now */
+function startWords(atMs, now) {
+  const time = clock(atMs, { tenths: true });
+  return now - atMs < LATE_MS ? `${time}, ${countdown(atMs - now)}` : `${duration(now - atMs)} late: waits for a slot`;
 }
