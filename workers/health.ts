@@ -24,7 +24,7 @@ const SILENCE_MS = 10_000;
  * upstream is ready, and one that has stopped asking is not.
  */
 export async function workerReport(redis: Pick<Redis, 'ping'>, runners: readonly TypeServed[]): Promise<WorkerReport> {
-  const answers = await answersWithin(redis, DEADLINE_MS);
+  const answers = await redisAnswers(redis);
   const stuck = runners.filter(({ silentMs }) => silentMs > SILENCE_MS);
   const types = stuck.map(({ source, silentMs }) => [
     source.type,
@@ -36,10 +36,11 @@ export async function workerReport(redis: Pick<Redis, 'ping'>, runners: readonly
   };
 }
 
-async function answersWithin(redis: Pick<Redis, 'ping'>, ms: number): Promise<boolean> {
+/** Whether Redis answers now, whatever the socket looks like. Resolves within 2 s. */
+export async function redisAnswers(redis: Pick<Redis, 'ping'>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {
-    timer = setTimeout(resolve, ms, false);
+    timer = setTimeout(resolve, DEADLINE_MS, false);
   });
   const answered = redis.ping().then(
     () => true,

@@ -9,17 +9,19 @@ import type { WorkerOrder } from '../src/config/worker-order.js';
 import { closeConnection, openConnection, Subscriber, untilTried } from '../src/redis/connection.js';
 import { EvictingRedis, MemoryWatch } from '../src/redis/memory-watch.js';
 import { reachRedis } from '../src/redis/reach-redis.js';
+import { watchScripts } from '../src/redis/script.js';
 import { applyCapacities } from '../src/shaping/apply-changes.js';
 import { LiveSettings } from '../src/shaping/live-settings.js';
 import { OverrideFollower } from '../src/shaping/override-follower.js';
 import { OverrideStore } from '../src/shaping/override-store.js';
 import { createLogger } from '../src/telemetry/logger.js';
-import { workerReport } from './health.js';
+import { redisAnswers, workerReport } from './health.js';
 import { startHealthServer } from './health-server.js';
 import { loadTypes } from './load-types.js';
 import { logRuns } from './log-runs.js';
 import { makeRunner } from './make-runner.js';
 import { Pool } from './pool.js';
+import { WorkerMetrics } from './worker-metrics.js';
 
 /** How long a command may go unanswered; a settle that meets it is repeated. */
 const DEADLINE_MS = 5000;
@@ -79,8 +81,11 @@ async function main(): Promise<void> {
     },
   });
   logRuns(pool, log);
+  const { tenants } = config.metrics;
+  const metrics = new WorkerMetrics({ pool, runners, tenants, redisAnswers: () => redisAnswers(commands) });
+  watchScripts(commands, metrics.watchScript);
   const health =
-    args.healthListen && (await startHealthServer(args.healthListen, () => workerReport(commands, runners)));
+    args.healthListen && (await startHealthServer(args.healthListen, () => workerReport(commands, runners), metrics));
   await pool.start();
   const slots = Object.fromEntries(types.map(({ config: { name }, slots }) => [name, slots]));
   log.info(

@@ -5,10 +5,10 @@ import { wakeChannel } from '../src/redis/keys.js';
 import { isPassing } from '../src/redis/outage.js';
 import { loadLibrary } from '../src/redis/script.js';
 import { library } from '../src/shaping/scripts.js';
+import type { Slip } from '../src/shaping/slip.js';
 import { type Agent, makeAgent } from './agent.js';
 import type { RunJob } from './perform.js';
 import type { EndedRun, Runner } from './runner.js';
-import { SlipHistogram } from './slip-histogram.js';
 
 export interface PoolOptions {
   /** How long a lock lasts, in milliseconds; it is renewed three times within that. */
@@ -22,7 +22,10 @@ export interface PoolOptions {
 }
 
 interface PoolEvents {
-  active: [job: RunJob];
+  /** `slip`: how its promised start was kept, of its first one. */
+  active: [job: RunJob, slip: Slip | undefined];
+  /** A free slot of the type got a job, so long after it knew that something may start. */
+  taken: [type: string, lagMs: number];
   completed: [run: EndedRun];
   failed: [run: EndedRun];
   /** Retried, returned or lost: the job has not ended. */
@@ -40,8 +43,6 @@ const SWEEP_EVERY_MS = 5000;
  * It owns its agents and listeners; the connections and the handlers are the caller's to close.
  */
 export class Pool extends EventEmitter<PoolEvents> {
-  /** How promised starts were kept, for whoever exports it. */
-  readonly slips = new SlipHistogram();
   readonly #redis: Redis;
   readonly #subscriber: Subscriber;
   readonly #runners: readonly Runner[];
@@ -105,10 +106,8 @@ export class Pool extends EventEmitter<PoolEvents> {
   }
 
   #forward(runner: Runner): void {
-    runner.on('active', (job, slip) => {
-      if (slip) this.slips.observe(job.type, slip);
-      this.emit('active', job);
-    });
+    runner.on('active', (job, slip) => this.emit('active', job, slip));
+    runner.on('taken', (lagMs) => this.emit('taken', runner.source.type, lagMs));
     runner.on('error', (error) => this.emit('error', error));
     runner.on('ended', (run) => {
       if (run.verdict === 'lost') this.emit('released', run);

@@ -27,6 +27,8 @@ export interface EndedRun {
 interface RunnerEvents {
   /** `slip`: how its promised start was kept, of its first one. */
   active: [job: RunJob, slip: Slip | undefined];
+  /** A free slot got a job, so many milliseconds after it knew that something may start. */
+  taken: [lagMs: number];
   ended: [run: EndedRun];
   error: [error: unknown];
   /** The last job under way here has ended. */
@@ -51,7 +53,8 @@ export class Runner extends EventEmitter<RunnerEvents> {
   readonly source: WorkSource;
   readonly #plan: RunPlan;
   readonly #logFor: (job: RunJob) => HandlerLog;
-  readonly #slots: number;
+  /** Jobs that may be under way here at once. */
+  readonly slots: number;
   readonly #running = new Map<string, { run: Run; held: Held }>();
   readonly #leave = new AbortController();
   #stopping = false;
@@ -60,11 +63,13 @@ export class Runner extends EventEmitter<RunnerEvents> {
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Infinity;
   #heardAt = performance.now();
+  /** Since when something may be there to start; `undefined` while nothing is known of. */
+  #knownAt: number | undefined;
 
   constructor(source: WorkSource, slots: number, plan: RunPlan, logFor: (job: RunJob) => HandlerLog) {
     super();
     this.source = source;
-    this.#slots = slots;
+    this.slots = slots;
     this.#plan = plan;
     this.#logFor = logFor;
   }
@@ -81,12 +86,16 @@ export class Runner extends EventEmitter<RunnerEvents> {
 
   /** For how long, in milliseconds, Redis has said nothing of jobs though a slot is free; 0 while none is. */
   get silentMs(): number {
-    return this.#stopping || this.#running.size >= this.#slots ? 0 : performance.now() - this.#heardAt;
+    return this.#stopping || this.#running.size >= this.slots ? 0 : performance.now() - this.#heardAt;
   }
 
-  /** Something may be ready: look now, or as soon as the look under way is over. */
-  wake(): void {
+  /**
+   * Something may be ready: look now, or as soon as the look under way is over. `knownAt` is the local instant since which
+   * that was known.
+   */
+  wake(knownAt = performance.now()): void {
     if (this.#stopping) return;
+    this.#knownAt ??= knownAt;
     if (this.#fetching) this.#fetchAgain = true;
     else this.#fetching = this.#fetch();
   }
@@ -140,10 +149,13 @@ export class Runner extends EventEmitter<RunnerEvents> {
 
   /** Takes jobs until all slots are taken or nothing may start. */
   async #fill(): Promise<void> {
-    while (!this.#stopping && this.#running.size < this.#slots) {
+    while (!this.#stopping && this.#running.size < this.slots) {
       const token = this.source.newToken();
       const found = await throughPassingErrors(() => this.source.dispatch(token), this.#leave.signal);
       this.#heardAt = performance.now();
+      const knownAt = this.#knownAt;
+      this.#knownAt = undefined;
+      if (found.kind === 'job' && knownAt !== undefined) this.emit('taken', this.#heardAt - knownAt);
       if (found.kind === 'nothing') return this.#waitFor(found.waitUs);
       void this.#work(token, found);
     }
@@ -159,7 +171,7 @@ export class Runner extends EventEmitter<RunnerEvents> {
     this.#timerAt = at;
     this.#timer = setTimeout(() => {
       this.#timerAt = Infinity;
-      this.wake();
+      this.wake(at);
     }, waitMs);
   }
 

@@ -5,11 +5,14 @@ import type { Policing } from '../policing/policing.js';
 import { loadPolicyScripts } from '../policing/policy-scripts.js';
 import { closeConnection, openConnection, type RedisTarget, untilTried } from '../redis/connection.js';
 import { isPassing } from '../redis/outage.js';
+import { type ScriptWatcher, watchScripts } from '../redis/script.js';
 import type { Logger } from '../telemetry/logger.js';
 
 /** The policies of the API, and the connection that they are decided over. */
 export interface ApiPolicing {
   readonly policing: Policing;
+  /** Has every call of a script told, where policies ask Redis. */
+  watchScripts(watcher: ScriptWatcher): void;
   /** Resolves once Redis was reached, or could not be. */
   tried(): Promise<void>;
   /** Gives back leases, which takes Redis, and then hangs up. */
@@ -30,7 +33,12 @@ export function openApiPolicing(
 ): ApiPolicing {
   if (![...policies.values()].some(needsRedis)) {
     const policing = openPolicing({ policies, logger });
-    return { policing, tried: async () => undefined, close: () => policing.close() };
+    return {
+      policing,
+      watchScripts: () => undefined,
+      tried: async () => undefined,
+      close: () => policing.close(),
+    };
   }
   const redis = openConnection(target, { name: 'api-policing', deadlineMs: DEADLINE_MS });
   redis.on('ready', () => {
@@ -41,6 +49,7 @@ export function openApiPolicing(
   const policing = openPolicing({ policies, redis, logger });
   return {
     policing,
+    watchScripts: (watcher) => watchScripts(redis, watcher),
     tried: () => untilTried(redis, DEADLINE_MS),
     close: async () => {
       await policing.close();

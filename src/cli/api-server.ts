@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import type { Config } from '../config/config.js';
 import { LiveConfig } from '../config/live-config.js';
+import { ApiMetrics } from '../http/api-metrics.js';
 import { buildApp } from '../http/app.js';
 import { doorOf } from '../http/door.js';
 import { createKeyring, hashKey, type KeyEntry } from '../http/keyring.js';
@@ -10,6 +11,7 @@ import { routeTable } from '../policing/route-table.js';
 import { closeConnection, openConnection, untilTried } from '../redis/connection.js';
 import { EvictingRedis, type MemoryState, MemoryWatch } from '../redis/memory-watch.js';
 import type { ReachedRedis } from '../redis/reach-redis.js';
+import { watchScripts } from '../redis/script.js';
 import { FEED_DEADLINE_MS, RedisJobFeed } from '../shaping/job-feed.js';
 import { newJobId } from '../shaping/job-id.js';
 import { LiveSettings } from '../shaping/live-settings.js';
@@ -48,14 +50,20 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
   const feed = new RedisJobFeed(events, commands, (error) => log.error({ err: error }, 'events cannot be read'));
   const policing = openApiPolicing(config, redis.target, log);
   warnOfLoneAddress(config, log);
+  const door = doorOf(live.view);
+  const { tenants, open } = config.metrics;
+  const metrics = new ApiMetrics({ shaping, typeNames: door.typeNames, policing: policing.policing, tenants });
+  watchScripts(commands, metrics.watchScript);
+  policing.watchScripts(metrics.watchScript);
   const app = buildApp({
     shaping,
-    door: doorOf(live.view),
+    door,
     keyring: createKeyring(keyEntries(config, keys)),
     policed: { policing: policing.policing, policies: config.policies, routes: routeTable(config.routes) },
     admin: overrides.admin,
     directory: overrides.directory,
     feed,
+    metrics: { of: metrics, open },
     trustProxy: config.trustProxy,
     document: { version },
     ready: () => readiness(shaping, memory.state, config),

@@ -65,11 +65,12 @@ export function describeProgram(version: string, setCode: (code: number) => void
     .addOption(shutdownGrace())
     .addOption(noDownload())
     .addOption(allowEviction())
+    .addOption(healthListen())
     .addOption(json())
     .action(async (flags: ServeFlags & WorkFlags) => {
       // Loaded when asked for: what a command does not need would cost it a second.
       const { runApi } = await import('./run-api.js');
-      setCode(await runApi({ ...runOptions(flags), workers: workersOf(flags) }));
+      setCode(await runApi({ ...runOptions(flags), workers: { ...workersOf(flags), ...healthOf(flags) } }));
     });
   command(program, 'serve', 'run the API alone')
     .addOption(listen())
@@ -131,7 +132,7 @@ const shutdownGrace = (): Option =>
 const healthListen = (): Option =>
   new Option(
     '--health-listen <host:port>',
-    'answer /healthz and /readyz there; a port alone is on 127.0.0.1',
+    'workers answer /healthz, /readyz and /metrics there; a port alone is on 127.0.0.1',
   ).argParser(parseHealthListen);
 const concurrency = (): Option =>
   new Option(

@@ -17,7 +17,7 @@ export interface RunOptions {
   /** One machine-readable line when ready, instead of the greeting. */
   readonly json: boolean;
   /** Slots and types of the workers to bring up beside the API; none when absent. */
-  readonly workers?: Pick<WorkerOrder, 'types' | 'concurrency'>;
+  readonly workers?: Pick<WorkerOrder, 'types' | 'concurrency' | 'healthListen'>;
 }
 
 /** Runs the API, and workers when asked to, until a signal. Resolves with the exit code. */

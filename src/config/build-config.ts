@@ -33,6 +33,7 @@ export function buildConfig(
       highWaterBytes: fields.memory.highWaterBytes ?? Infinity,
       allowEviction: allowEviction || fields.memory.allowEviction,
     },
+    metrics: fields.metrics,
     admin: { keys: adminKeys },
     gateways: { keys: [...new Set(fields.gateways.keys)] },
     trustProxy: trustProxy(fields.trustProxy),

@@ -106,6 +106,19 @@ export const ConfigFields = Type.Object({
       description: 'Whether to run on a Redis whose `maxmemory-policy` may throw away jobs (`--allow-eviction`).',
     }),
   }),
+  metrics: Type.Object({
+    tenants: quantity('count', {
+      least: 0,
+      most: 1000,
+      default: 50,
+      description:
+        'How many tenants have series of their own in `/metrics` of each process; the rest is summed as `other`.',
+    }),
+    open: flag({
+      default: false,
+      description: "Whether the API's `/metrics` needs no admin key; it shows names of tenants.",
+    }),
+  }),
   lockDuration: quantity('duration', {
     least: 500,
     most: HOUR_MS,

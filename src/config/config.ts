@@ -19,6 +19,8 @@ export interface Config {
   readonly dataDir: string;
   readonly durability: 'always' | 'everysec';
   readonly memory: MemoryLimits;
+  /** How many tenants are named in metrics, and whether the API shows them without a key. */
+  readonly metrics: { readonly tenants: number; readonly open: boolean };
   readonly admin: { readonly keys: readonly string[] };
   /** Gateways that may ask on behalf of callers who are not their own. */
   readonly gateways: { readonly keys: readonly string[] };

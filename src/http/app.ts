@@ -14,10 +14,12 @@ import { adminRoutes } from './admin-routes.js';
 import { answerClientError, answerExpectation } from './answer-client-error.js';
 import { answerErrors, replyError } from './answer-errors.js';
 import { describeApi } from './api-document.js';
+import type { ApiMetrics } from './api-metrics.js';
 import { compileBodyChecks } from './body-checks.js';
 import { closeUnused } from './close-unused.js';
 import { Closing } from './closing.js';
 import type { Door } from './door.js';
+import { NO_TALLY } from './door-tally.js';
 import { FailedAttempts } from './failed-attempts.js';
 import { demandKey, firstLook } from './first-look.js';
 import { followingOver } from './following.js';
@@ -38,6 +40,7 @@ import { health } from './routes/health.js';
 import { listJobs } from './routes/list-jobs.js';
 import { listPolicies } from './routes/list-policies.js';
 import { listTypes } from './routes/list-types.js';
+import { keyedMetrics, openMetrics } from './routes/metrics.js';
 import { postBatch } from './routes/post-batch.js';
 import { postCheck } from './routes/post-check.js';
 import { postJob } from './routes/post-job.js';
@@ -69,6 +72,8 @@ export interface AppParts {
   readonly trustProxy?: TrustProxy;
   /** Serves the OpenAPI document of this version at `/docs`; without it there is none. */
   readonly document?: { readonly version: string };
+  /** Counts, and is served at `/metrics`: to admin keys, or openly; without it there is no such route. */
+  readonly metrics?: { readonly of: ApiMetrics; readonly open: boolean };
   readonly limits?: Partial<HttpLimits>;
   /** 0 to 1, exclusive of 1; spreads the retries of callers after an outage. */
   readonly random?: () => number;
@@ -153,14 +158,27 @@ function addRoutes(
     policed = NO_POLICIES,
     admin,
     directory,
+    metrics,
   }: AppParts,
   more: Pick<RouteParts, 'random' | 'following' | 'batchBytes' | 'jobBytes'>,
 ): void {
   const keeper = { door, newJobId, checks: compileBodyChecks(door) };
   const failures = new FailedAttempts();
-  const routeParts: RouteParts = { shaping, keeper, policed, keyring, failures, ready, memory, ...more };
+  const routeParts: RouteParts = {
+    shaping,
+    keeper,
+    policed,
+    keyring,
+    failures,
+    ready,
+    memory,
+    tally: metrics?.of.tally ?? NO_TALLY,
+    ...more,
+  };
   app.register(async (scope) => {
-    health(scope.withTypeProvider<TypeBoxTypeProvider>(), routeParts);
+    const open = scope.withTypeProvider<TypeBoxTypeProvider>();
+    health(open, routeParts);
+    if (metrics?.open === true) openMetrics(open, metrics.of);
   });
   app.register(async (scope) => {
     forwardAuth(scope.withTypeProvider<TypeBoxTypeProvider>(), routeParts);
@@ -171,6 +189,7 @@ function addRoutes(
     for (const add of KEYED_ROUTES) add(keyed, routeParts);
     if (more.following.feed !== undefined) followJob(keyed, routeParts, more.following.feed);
     if (admin !== undefined) adminRoutes(keyed, admin);
+    if (metrics?.open === false) keyedMetrics(keyed, metrics.of);
   });
 }
 

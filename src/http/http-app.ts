@@ -8,6 +8,7 @@ import type {
 } from 'fastify';
 import type { MemoryState } from '../redis/memory-watch.js';
 import type { Shaping } from '../shaping/shaping.js';
+import type { DoorTally } from './door-tally.js';
 import type { FailedAttempts } from './failed-attempts.js';
 import type { Following } from './following.js';
 import type { Keyring } from './keyring.js';
@@ -33,6 +34,7 @@ export interface RouteParts {
   /** Wrong keys, wherever they were shown. */
   readonly failures: FailedAttempts;
   readonly following: Following;
+  readonly tally: DoorTally;
   readonly ready: () => Promise<ReadyReport>;
   /** Whether the store has room for more jobs, as last seen. */
   readonly memory: () => MemoryState;

@@ -9,6 +9,8 @@ export type Argument = string | number | Buffer;
 /** A verb of a library, and how its reply is read. */
 export interface Script<Reply> {
   readonly library: Library;
+  /** Its name as people know it, the same in every version. */
+  readonly verb: string;
   /** Its name as a function of Redis. */
   readonly function: string;
   readonly parse: (reply: unknown) => Reply;
@@ -27,7 +29,7 @@ export function describeScript<Reply>(
   if (found.argv.join() !== argv.join()) {
     throw new Error(`${key} takes (${found.argv.join(', ')}), but its caller gives (${argv.join(', ')})`);
   }
-  return { library, function: found.name, parse };
+  return { library, verb: key, function: found.name, parse };
 }
 
 /** One call of a script: on a shard, whose keys the script knows, or with KEYS of its own, which on a cluster share a slot. */
@@ -45,6 +47,30 @@ const loading = new WeakMap<Redis, Map<Library, Promise<void>>>();
 
 /** A call that meets an empty Redis so often in a row meets one that is being emptied on purpose. */
 const MAX_LOADS = 5;
+
+/** Told how long a call took, as its caller waited for it, in milliseconds; whether it was answered or not. */
+export type ScriptWatcher = (verb: string, durationMs: number) => void;
+
+const watchers = new WeakMap<Redis, ScriptWatcher>();
+
+/** Has every later call over this connection told to `watcher`, in place of the one before. */
+export function watchScripts(redis: Redis, watcher: ScriptWatcher): void {
+  watchers.set(redis, watcher);
+}
+
+function watched<Reply>(
+  redis: Redis,
+  calls: readonly ScriptCall<unknown>[],
+  run: () => Promise<Reply>,
+): Promise<Reply> {
+  const watcher = watchers.get(redis);
+  if (watcher === undefined) return run();
+  const calledAt = performance.now();
+  return run().finally(() => {
+    const durationMs = performance.now() - calledAt;
+    for (const { script } of calls) watcher(script.verb, durationMs);
+  });
+}
 
 /** Gives a library to Redis, whether or not it has it already. */
 export function loadLibrary(redis: Redis, library: Library): Promise<void> {
@@ -73,7 +99,11 @@ function isUnknownCommand(error: unknown): boolean {
  * Runs a script. Where Redis does not know it (it is new, or was flushed), it is loaded and run again: it had not begun.
  * Errors are those of Redis without what was sent to it, which is nobody else's business.
  */
-export async function runScript<Reply>(redis: Redis, call: ScriptCall<Reply>): Promise<Reply> {
+export function runScript<Reply>(redis: Redis, call: ScriptCall<Reply>): Promise<Reply> {
+  return watched(redis, [call], () => runOne(redis, call));
+}
+
+async function runOne<Reply>(redis: Redis, call: ScriptCall<Reply>): Promise<Reply> {
   const { script, argv } = call;
   const keys = keysOf(call);
   for (let loads = 0; ; loads += 1) {
@@ -92,10 +122,11 @@ type ScriptReply<Reply> = { readonly reply: Reply } | { readonly error: Error };
  * Runs several calls in one pipeline; one reply or error each, in their order. Those that Redis did not know are loaded
  * and sent again in another pipeline: none of them had begun.
  */
-export async function runScripts<Reply>(
-  redis: Redis,
-  calls: readonly ScriptCall<Reply>[],
-): Promise<ScriptReply<Reply>[]> {
+export function runScripts<Reply>(redis: Redis, calls: readonly ScriptCall<Reply>[]): Promise<ScriptReply<Reply>[]> {
+  return watched(redis, calls, () => runAll(redis, calls));
+}
+
+async function runAll<Reply>(redis: Redis, calls: readonly ScriptCall<Reply>[]): Promise<ScriptReply<Reply>[]> {
   const answers = await pipeline(redis, calls);
   for (let loads = 0; loads < MAX_LOADS; loads += 1) {
     const unknown = calls.flatMap((call, i) => (isUnknownFunction(answers[i]?.[0]) ? [{ call, i }] : []));

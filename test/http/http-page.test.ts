@@ -20,7 +20,7 @@ test('docs/http.md has every error code and every field of a job and a check, wo
 test('every route stands on the page, and the page has no other', async () => {
   const routes = (await routesOfTheApi()).map(({ method, url }) => `${Array.isArray(method) ? 'ANY' : method} ${url}`);
   const documented = [...page.matchAll(/^### `(.*)`$/gm)].map(([, route]) => route);
-  expect(documented.toSorted()).toEqual([...routes, 'GET /', 'GET /healthz', 'GET /readyz'].toSorted());
+  expect(documented.toSorted()).toEqual([...routes, 'GET /', 'GET /healthz', 'GET /metrics', 'GET /readyz'].toSorted());
 });
 
 test('every route has schemas of its query, its answers and its problems', async () => {

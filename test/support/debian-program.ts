@@ -10,6 +10,7 @@ const PROGRAMS = {
   nginx: { packages: ['nginx'], program: 'usr/sbin/nginx', version: '-v' },
   caddy: { packages: ['caddy'], program: 'usr/bin/caddy', version: 'version' },
   ab: { packages: ['apache2-utils'], program: 'usr/bin/ab', version: '-V' },
+  promtool: { packages: ['prometheus'], program: 'usr/bin/promtool', version: '--version' },
   strace: { packages: ['strace'], program: 'usr/bin/strace', version: '-V' },
 } as const;
 

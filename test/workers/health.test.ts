@@ -48,7 +48,10 @@ describe('a worker', () => {
 
 describe('the probes', () => {
   async function probes(report: WorkerReport): Promise<(path: string, method?: string) => Promise<Response>> {
-    const server: HealthServer = await startHealthServer({ host: '127.0.0.1', port: 0 }, async () => report);
+    const server: HealthServer = await startHealthServer({ host: '127.0.0.1', port: 0 }, async () => report, {
+      contentType: 'text/plain',
+      text: async () => 'metrics',
+    });
     endings.push(() => server.close());
     return (path, method = 'GET') => fetch(`http://127.0.0.1:${server.port}${path}`, { method });
   }
@@ -63,6 +66,13 @@ describe('the probes', () => {
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
     expect(await refused.json()).toEqual({ status: 'not ready', checks: { redis: 'does not answer' } });
     expect((await stuck('/healthz')).status).toBe(200);
+  });
+
+  test('stand beside the metrics', async () => {
+    const ask = await probes({ ready: false, checks: {} });
+    const metrics = await ask('/metrics');
+    expect([metrics.status, metrics.headers.get('content-type')]).toEqual([200, 'text/plain']);
+    expect(await metrics.text()).toBe('metrics');
   });
 
   test('know nothing else', async () => {

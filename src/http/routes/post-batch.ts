@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { admitBatch, type Outcome } from '../admit-batch.js';
 import { roomHeaders } from '../answer-headers.js';
+import { tallied, tallyAdmitted } from '../door-tally.js';
 import { principalOf } from '../first-look.js';
 import type { HttpApp, RouteParts } from '../http-app.js';
 import { AcceptedJob, acceptedJob } from '../job-answer.js';
@@ -9,6 +10,7 @@ import { outageProblem } from '../outage-problem.js';
 import { policedJobProblem } from '../police-job.js';
 import { type Problem, problemDocument } from '../problems.js';
 import { readBatch } from '../read-batch.js';
+import type { JobAtDoor } from '../read-job.js';
 import { rejectionProblem } from '../rejection-problem.js';
 import { replyProblem } from '../reply-problem.js';
 import { NoQuery, PROBLEM_ANSWERS, ProblemBody } from '../request-schemas.js';
@@ -41,10 +43,17 @@ export function postBatch(app: HttpApp, parts: RouteParts): void {
       const batch = readBatch(parts.keeper, request.body, principalOf(request), request.id);
       if (!batch.ok) return replyProblem(reply, batch.problem);
       const noRoom = noRoomProblem(parts.memory(), parts.random);
-      if (noRoom && !(await areThere(parts.shaping, batch.value))) return replyProblem(reply, noRoom);
+      if (noRoom && !(await areThere(parts.shaping, batch.value))) {
+        return replyProblem(reply, tallied(parts.tally, batch.value, noRoom));
+      }
       const { outcomes, rooms } = await admitBatch(parts, batch.value);
-      if (outcomes.every(({ kind }) => kind === 'full')) return replyProblem(reply, fullProblem(parts.random));
-      if (outcomes.every(isOutage)) return replyProblem(reply, outageProblem(parts.random, idsInDoubt(outcomes)));
+      if (outcomes.every(({ kind }) => kind === 'full')) {
+        return replyProblem(reply, tallied(parts.tally, batch.value, fullProblem(parts.random)));
+      }
+      if (outcomes.every(isOutage)) {
+        const away = outageProblem(parts.random, idsInDoubt(outcomes));
+        return replyProblem(reply, tallied(parts.tally, batch.value, away));
+      }
       const [room, ...others] = rooms;
       if (room !== undefined && others.length === 0) reply.headers(roomHeaders(room.depth, room.freePlaces));
       const jobs = outcomes.map((outcome, index) => itemAnswer(parts, outcome, index));
@@ -77,17 +86,18 @@ function idsInDoubt(outcomes: readonly Outcome[]): readonly string[] | undefined
 
 function itemAnswer(parts: RouteParts, outcome: Outcome, index: number) {
   const { atDoor } = outcome;
-  if (outcome.kind === 'full') return rejectedItem(fullProblem(parts.random));
-  if (outcome.kind === 'outage') return rejectedItem(outageProblem(parts.random, atDoor.job.id));
+  if (outcome.kind === 'full') return rejectedItem(parts, atDoor, fullProblem(parts.random));
+  if (outcome.kind === 'outage') return rejectedItem(parts, atDoor, outageProblem(parts.random, atDoor.job.id));
   if (outcome.kind === 'policed') {
-    return rejectedItem(policedJobProblem(parts, atDoor, outcome.decision, ['jobs', index]));
+    return rejectedItem(parts, atDoor, policedJobProblem(parts, atDoor, outcome.decision, ['jobs', index]));
   }
   const { admission } = outcome;
   if (admission.verdict === 'rejected')
-    return rejectedItem(rejectionProblem(parts, admission, atDoor, ['jobs', index]));
+    return rejectedItem(parts, atDoor, rejectionProblem(parts, admission, atDoor, ['jobs', index]));
+  tallyAdmitted(parts.tally, atDoor, admission);
   return { verdict: 'admitted' as const, replayed: admission.replayed, ...acceptedJob(atDoor, admission) };
 }
 
-function rejectedItem(problem: Problem) {
-  return { verdict: 'rejected' as const, problem: problemDocument(problem) };
+function rejectedItem({ tally }: RouteParts, atDoor: JobAtDoor, problem: Problem) {
+  return { verdict: 'rejected' as const, problem: problemDocument(tallied(tally, [atDoor], problem)) };
 }
