@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import type { Config } from '../config/config.js';
 import { LiveConfig } from '../config/live-config.js';
+import { dashboard } from '../dashboard/dashboard.js';
 import { ApiMetrics } from '../http/api-metrics.js';
 import { buildApp } from '../http/app.js';
 import { doorOf } from '../http/door.js';
@@ -64,6 +65,7 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
     directory: overrides.directory,
     feed,
     metrics: { of: metrics, open },
+    page: dashboard({ redis: commands }),
     trustProxy: config.trustProxy,
     document: { version },
     ready: () => readiness(shaping, memory.state, config),

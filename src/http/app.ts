@@ -16,10 +16,11 @@ import { answerErrors, replyError } from './answer-errors.js';
 import { describeApi } from './api-document.js';
 import type { ApiMetrics } from './api-metrics.js';
 import { compileBodyChecks } from './body-checks.js';
+import type { BrowserPage } from './browser-page.js';
 import { closeUnused } from './close-unused.js';
 import { Closing } from './closing.js';
 import type { Door } from './door.js';
-import { NO_TALLY } from './door-tally.js';
+import { bothTallies, NO_TALLY } from './door-tally.js';
 import { FailedAttempts } from './failed-attempts.js';
 import { demandKey, firstLook } from './first-look.js';
 import { followingOver } from './following.js';
@@ -36,7 +37,7 @@ import { forwardAuth } from './routes/forward-auth.js';
 import { getJob } from './routes/get-job.js';
 import { getLimits } from './routes/get-limits.js';
 import { getStats } from './routes/get-stats.js';
-import { health } from './routes/health.js';
+import { health, welcome } from './routes/health.js';
 import { listJobs } from './routes/list-jobs.js';
 import { listPolicies } from './routes/list-policies.js';
 import { listTypes } from './routes/list-types.js';
@@ -46,6 +47,7 @@ import { postCheck } from './routes/post-check.js';
 import { postJob } from './routes/post-job.js';
 import { getQuote } from './routes/quote.js';
 import { retryJobs } from './routes/retry-jobs.js';
+import { SessionCheck } from './session-check.js';
 import { requestValidators, unreadQuery } from './strict-query.js';
 
 /** Everything that the HTTP surface stands on. */
@@ -74,6 +76,8 @@ export interface AppParts {
   readonly document?: { readonly version: string };
   /** Counts, and is served at `/metrics`: to admin keys, or openly; without it there is no such route. */
   readonly metrics?: { readonly of: ApiMetrics; readonly open: boolean };
+  /** A page at `/` for browsers, which sign in; without it there are no sessions. */
+  readonly page?: BrowserPage;
   readonly limits?: Partial<HttpLimits>;
   /** 0 to 1, exclusive of 1; spreads the retries of callers after an outage. */
   readonly random?: () => number;
@@ -159,6 +163,7 @@ function addRoutes(
     admin,
     directory,
     metrics,
+    page,
   }: AppParts,
   more: Pick<RouteParts, 'random' | 'following' | 'batchBytes' | 'jobBytes'>,
 ): void {
@@ -172,20 +177,28 @@ function addRoutes(
     failures,
     ready,
     memory,
-    tally: metrics?.of.tally ?? NO_TALLY,
+    tally: bothTallies(metrics?.of.tally ?? NO_TALLY, page?.tally ?? NO_TALLY),
     ...more,
   };
   app.register(async (scope) => {
     const open = scope.withTypeProvider<TypeBoxTypeProvider>();
     health(open, routeParts);
+    if (page === undefined) welcome(open);
     if (metrics?.open === true) openMetrics(open, metrics.of);
   });
   app.register(async (scope) => {
     forwardAuth(scope.withTypeProvider<TypeBoxTypeProvider>(), routeParts);
   });
+  const keys = { keyring, directory, failures };
+  const sessions = page && new SessionCheck(page.sessions, keys);
+  if (page !== undefined && sessions !== undefined) {
+    app.register(async (scope) =>
+      page.routes(scope.withTypeProvider<TypeBoxTypeProvider>(), { ...routeParts, keys, sessions }),
+    );
+  }
   app.register(async (scope) => {
     const keyed = scope.withTypeProvider<TypeBoxTypeProvider>();
-    keyed.addHook('onRequest', demandKey({ keyring, directory, failures }));
+    keyed.addHook('onRequest', demandKey(keys, sessions));
     for (const add of KEYED_ROUTES) add(keyed, routeParts);
     if (more.following.feed !== undefined) followJob(keyed, routeParts, more.following.feed);
     if (admin !== undefined) adminRoutes(keyed, admin);

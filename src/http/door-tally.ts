@@ -11,6 +11,20 @@ export interface DoorTally {
 /** Where nobody asks. */
 export const NO_TALLY: DoorTally = { admitted: () => undefined, rejected: () => undefined };
 
+/** Tells both. */
+export function bothTallies(one: DoorTally, other: DoorTally): DoorTally {
+  return {
+    admitted: (job) => {
+      one.admitted(job);
+      other.admitted(job);
+    },
+    rejected: (job, reason) => {
+      one.rejected(job, reason);
+      other.rejected(job, reason);
+    },
+  };
+}
+
 /** Counts one job as admitted, unless it was there already. */
 export function tallyAdmitted(
   tally: DoorTally,

@@ -4,6 +4,8 @@ import type { Principal } from './keyring.js';
 import type { Problem } from './problems.js';
 import { replyProblem } from './reply-problem.js';
 import type { RouteMethods } from './route-methods.js';
+import type { SessionCheck } from './session-check.js';
+import { tokenOf } from './sessions.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -27,10 +29,13 @@ export function firstLook(methods: RouteMethods, headerCount: number) {
   };
 }
 
-/** An `onRequest` hook for what needs a key. */
-export function demandKey(keys: KeyParts) {
+/** An `onRequest` hook for what needs a key, or the cookie of a session where there are any. */
+export function demandKey(keys: KeyParts, sessions?: SessionCheck) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
-    const principal = await checkKey(keys, request.headers.authorization, request.ip);
+    const token = sessions && tokenOf(request);
+    const principal = await (sessions !== undefined && token !== undefined
+      ? sessions.principal(request, token)
+      : checkKey(keys, request.headers.authorization, request.ip));
     if (!principal.ok) return replyUnread(request, reply, principal.problem);
     request.principal = principal.value;
     const problem = mediaProblem(request);

@@ -14,20 +14,27 @@ export interface KeyParts {
   readonly failures: FailedAttempts;
 }
 
-/**
- * On whose behalf a request is made, by its `Authorization` header; `ip` is where it came from. Keys of the configuration are
- * known without asking anybody. One that nobody remembers is looked up, unless too many wrong ones came from there.
- */
+/** On whose behalf a request is made, by its `Authorization` header; `ip` is where it came from. */
 export async function checkKey(
-  { keyring, directory, failures }: KeyParts,
+  keys: KeyParts,
   authorization: string | undefined,
   ip: string,
 ): Promise<Checked<Principal>> {
   const key = bearerKey(authorization);
-  if (!key.ok) return key;
-  const holder = keyring.find(key.value);
+  return key.ok ? checkHash(keys, hashKey(key.value), ip) : key;
+}
+
+/**
+ * For whom the key of this hash speaks. Keys of the configuration are known without asking anybody. One that nobody
+ * remembers is looked up, unless too many wrong ones came from there.
+ */
+export async function checkHash(
+  { keyring, directory, failures }: KeyParts,
+  hash: string,
+  ip: string,
+): Promise<Checked<Principal>> {
+  const holder = keyring.findHash(hash);
   if (holder !== undefined) return principalOfHolder(holder);
-  const hash = hashKey(key.value);
   const address = clientAddress(ip) ?? '';
   const waitMs = directory?.remembers(hash) === true ? 0 : failures.waitMs(address);
   if (waitMs > 0) return refused(tooMany('Authorization', waitMs));
@@ -35,6 +42,17 @@ export async function checkKey(
   if (tenant !== undefined) return accepted({ kind: 'tenant', tenant });
   failures.failed(address);
   return refused(NOBODYS_KEY);
+}
+
+/** For whom the key of this hash speaks, which was a right one when it was kept; `undefined` when it no longer is. */
+export async function holderOfKept(
+  { keyring, directory }: Pick<KeyParts, 'keyring' | 'directory'>,
+  hash: string,
+): Promise<Principal | undefined> {
+  const holder = keyring.findHash(hash);
+  if (holder !== undefined) return holder.kind === 'gateway' ? undefined : holder;
+  const tenant = await directory?.find(hash);
+  return tenant === undefined ? undefined : { kind: 'tenant', tenant };
 }
 
 /** Whether a request shows the key of a gateway, or of an admin, in the header for it; wrong ones count like any others. */
@@ -53,7 +71,7 @@ export function checkGatewayKey(
   return key;
 }
 
-function tooMany(field: string, retryAfterMs: number): Problem {
+export function tooMany(field: string, retryAfterMs: number): Problem {
   const detail = 'Too many keys that nobody holds came from this address.';
   return { code: 'too_many_wrong_keys', field, detail, retryAfterMs };
 }

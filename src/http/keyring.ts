@@ -19,6 +19,8 @@ export interface KeyEntry {
 export interface Keyring {
   /** The holder of `key`, or `undefined` when nobody holds it. */
   find(key: string): KeyHolder | undefined;
+  /** The same by the hash of a key, for whoever kept that alone. */
+  findHash(hash: string): KeyHolder | undefined;
 }
 
 /** The stored form of a key: keys are long random strings, so one round of SHA-256 is enough. */
@@ -44,15 +46,11 @@ export function createKeyring(entries: Iterable<KeyEntry>): Keyring {
     }
     byHash.set(hash, { digest: Buffer.from(hash, 'hex'), principal });
   }
-  return {
-    find(key) {
-      const hash = hashKey(key);
-      const entry = byHash.get(hash);
-      return entry !== undefined && timingSafeEqual(entry.digest, Buffer.from(hash, 'hex'))
-        ? entry.principal
-        : undefined;
-    },
+  const findHash = (hash: string): KeyHolder | undefined => {
+    const entry = byHash.get(hash);
+    return entry !== undefined && timingSafeEqual(entry.digest, Buffer.from(hash, 'hex')) ? entry.principal : undefined;
   };
+  return { find: (key) => findHash(hashKey(key)), findHash };
 }
 
 function holder(principal: KeyHolder): string {

@@ -133,3 +133,8 @@ export function apiKeyKey(keyHash: string): string {
 export function tenantKeysKey(tenant: EncodedTenant): string {
   return `${API_KEYS}:of:${tenant}`;
 }
+
+/** Who is signed in by the key of this hash: hashes of secrets, each until when. It expires with the last of them. */
+export function sessionsKey(keyHash: string): string {
+  return `hg:session:${keyHash}`;
+}

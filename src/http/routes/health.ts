@@ -18,7 +18,7 @@ const Welcome = Type.Object({
 /** How soon to probe again. */
 const PROBE_AGAIN_MS = 1000;
 
-/** `/healthz`, `/readyz` and `/`: they need no key, and query strings (which probes like to add) mean nothing. */
+/** `/healthz` and `/readyz`: they need no key, and query strings (which probes like to add) mean nothing. */
 export function health(app: HttpApp, { ready }: RouteParts): void {
   app.get('/healthz', { schema: { response: { 200: Alive } } }, async (_request, reply) =>
     reply.code(200).send({ status: 'alive' }),
@@ -30,6 +30,10 @@ export function health(app: HttpApp, { ready }: RouteParts): void {
     const detail = `This process cannot serve now (${failing.join('; ')}).`;
     return replyProblem(reply, { code: 'not_ready', detail, retryAfterMs: PROBE_AGAIN_MS, checks });
   });
+}
+
+/** `/` where there is no page for it: where everything else is. */
+export function welcome(app: HttpApp): void {
   app.get('/', { schema: { response: { 200: Welcome } } }, async (_request, reply) =>
     reply.code(200).send({ service: 'headgate', api: '/v1', health: '/healthz', ready: '/readyz' }),
   );

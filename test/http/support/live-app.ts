@@ -32,8 +32,17 @@ export interface LiveApp {
   close(): Promise<void>;
 }
 
+/** What replaces parts of the app, once there is something for them to stand on. */
+export type LiveParts = (
+  on: Pick<LiveApp, 'redis' | 'live' | 'settings'> & Pick<AppParts, 'shaping'>,
+) => Partial<AppParts>;
+
 /** Starts one over a Redis that is there; `parts` replace what the test is about. */
-export async function liveApp(socketPath: string, yaml: string, parts: Partial<AppParts> = {}): Promise<LiveApp> {
+export async function liveApp(
+  socketPath: string,
+  yaml: string,
+  parts: Partial<AppParts> | LiveParts = {},
+): Promise<LiveApp> {
   const connect = (name: string) => openConnection({ socketPath }, { name, deadlineMs: 2000 });
   const [redis, messages] = [connect('api'), connect('api-messages')];
   await Promise.all([untilReady(redis), untilReady(messages)]);
@@ -50,12 +59,13 @@ export async function liveApp(socketPath: string, yaml: string, parts: Partial<A
   follower.start();
   const directory = new RemoteKeyDirectory(new RedisTenantKeys(redis), subscriber);
   await follower.reload();
+  const shaping = new RedisShaping(redis, settings);
   const { app, logged } = await testApp({
-    shaping: new RedisShaping(redis, settings),
+    shaping,
     door: doorOf(live.view),
     admin: administration({ ...schedule, store, follower }),
     directory,
-    ...parts,
+    ...(typeof parts === 'function' ? parts({ redis, live, settings, shaping }) : parts),
   });
   return {
     ...{ app, redis, live, settings, logged },

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import { typeSettings } from '../../../src/shaping/settings.js';
 import { WorkSource } from '../../../src/shaping/work-source.js';
 import { startRedis, type TestRedis } from '../../support/redis-server.js';
-import { type LiveApp, liveApp } from './live-app.js';
+import { type LiveApp, type LiveParts, liveApp } from './live-app.js';
 
 /** What these tests are about: types, tiers and tenants to change. */
 export const LIVE_YAML = `
@@ -18,13 +18,13 @@ tenants:
   small: {}
 `;
 
-/** A Redis for the tests of a file, empty before each, and an API process over it. */
-export function liveTests() {
+/** A Redis for the tests of a file, empty before each, and an API process over it; `parts` replace what they are about. */
+export function liveTests(parts: LiveParts = () => ({})) {
   let server: TestRedis | undefined;
   const apps: LiveApp[] = [];
   const start = async (yaml = LIVE_YAML): Promise<LiveApp> => {
     if (server === undefined) throw new Error('no Redis before beforeAll');
-    const app = await liveApp(server.socketPath, yaml);
+    const app = await liveApp(server.socketPath, yaml, parts);
     apps.push(app);
     return app;
   };
