@@ -22,6 +22,7 @@ COPY --from=build /app/dist ./dist
 COPY package.json headgate.yaml ./
 COPY bin ./bin
 COPY lua ./lua
+COPY src/dashboard/public ./src/dashboard/public
 COPY docker/headgate.yaml /etc/headgate/headgate.yaml
 USER node
 EXPOSE 8080

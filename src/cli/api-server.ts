@@ -65,7 +65,15 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
     directory: overrides.directory,
     feed,
     metrics: { of: metrics, open },
-    page: dashboard({ redis: commands }),
+    ...(config.dashboard && {
+      page: dashboard({
+        redis: commands,
+        shaping,
+        settings,
+        version,
+        onError: (error) => log.error({ err: error }, 'the dashboard cannot be read'),
+      }),
+    }),
     trustProxy: config.trustProxy,
     document: { version },
     ready: () => readiness(shaping, memory.state, config),

@@ -34,6 +34,7 @@ export function buildConfig(
       allowEviction: allowEviction || fields.memory.allowEviction,
     },
     metrics: fields.metrics,
+    dashboard: fields.dashboard,
     admin: { keys: adminKeys },
     gateways: { keys: [...new Set(fields.gateways.keys)] },
     trustProxy: trustProxy(fields.trustProxy),

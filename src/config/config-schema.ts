@@ -119,6 +119,10 @@ export const ConfigFields = Type.Object({
       description: "Whether the API's `/metrics` needs no admin key; it shows names of tenants.",
     }),
   }),
+  dashboard: flag({
+    default: true,
+    description: 'Whether the API shows the dashboard at `/`, and lets people sign in.',
+  }),
   lockDuration: quantity('duration', {
     least: 500,
     most: HOUR_MS,

@@ -21,6 +21,8 @@ export interface Config {
   readonly memory: MemoryLimits;
   /** How many tenants are named in metrics, and whether the API shows them without a key. */
   readonly metrics: { readonly tenants: number; readonly open: boolean };
+  /** Whether the API shows the dashboard. */
+  readonly dashboard: boolean;
   readonly admin: { readonly keys: readonly string[] };
   /** Gateways that may ask on behalf of callers who are not their own. */
   readonly gateways: { readonly keys: readonly string[] };

@@ -5,7 +5,6 @@ import { fromSameOrigin } from '../http/cross-site.js';
 import type { HttpApp } from '../http/http-app.js';
 import { checkHash } from '../http/key-check.js';
 import { hashKey, type Principal } from '../http/keyring.js';
-import type { Problem } from '../http/problems.js';
 import { replyProblem } from '../http/reply-problem.js';
 import { NoQuery } from '../http/request-schemas.js';
 import { sessionCookie, tokenOf } from '../http/sessions.js';
@@ -17,7 +16,8 @@ const SignIn = Type.Object(
 );
 const signInBody = schemaCheck(SignIn, 'body');
 
-const NOBODY: Problem = { code: 'missing_key', field: 'Cookie', detail: 'Nobody is signed in here.' };
+/** No error: a browser would write one to its console at everybody's first visit. */
+const NOBODY = { role: null } as const;
 const ROUTE = '/dashboard/session';
 
 /** `/dashboard/session`: sign in by a key, ask who is signed in, sign out. */
@@ -37,8 +37,9 @@ export function sessionRoutes(app: HttpApp, { keys, sessions }: PageParts, store
   });
   app.get(ROUTE, { schema, exposeHeadRoute: false }, async (request, reply) => {
     const token = tokenOf(request);
-    if (token === undefined) return replyProblem(reply, NOBODY);
+    if (token === undefined) return reply.code(200).send(NOBODY);
     const principal = await sessions.principal(request, token);
+    if (!principal.ok && principal.problem.code === 'session_over') return reply.code(200).send(NOBODY);
     if (!principal.ok) return replyProblem(reply, principal.problem);
     return reply.code(200).send(shownPrincipal(principal.value));
   });

@@ -4,7 +4,7 @@ import type { JobAtDoor } from './read-job.js';
 
 /** Counts what became of sound jobs at the door: of ones whose type and tenant are known. */
 export interface DoorTally {
-  admitted(job: Pick<JobAtDoor, 'type' | 'tenant'>): void;
+  admitted(job: Pick<JobAtDoor, 'type' | 'tenant' | 'job'>): void;
   rejected(job: Pick<JobAtDoor, 'type' | 'tenant'>, reason: ProblemCode): void;
 }
 

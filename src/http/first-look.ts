@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { checkKey, type KeyParts } from './key-check.js';
 import type { Principal } from './keyring.js';
-import type { Problem } from './problems.js';
+import type { Checked, Problem } from './problems.js';
 import { replyProblem } from './reply-problem.js';
 import type { RouteMethods } from './route-methods.js';
 import type { SessionCheck } from './session-check.js';
@@ -32,15 +32,23 @@ export function firstLook(methods: RouteMethods, headerCount: number) {
 /** An `onRequest` hook for what needs a key, or the cookie of a session where there are any. */
 export function demandKey(keys: KeyParts, sessions?: SessionCheck) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
-    const token = sessions && tokenOf(request);
-    const principal = await (sessions !== undefined && token !== undefined
-      ? sessions.principal(request, token)
-      : checkKey(keys, request.headers.authorization, request.ip));
+    const principal = await principalBy(request, keys, sessions);
     if (!principal.ok) return replyUnread(request, reply, principal.problem);
     request.principal = principal.value;
     const problem = mediaProblem(request);
     if (problem !== undefined) return replyUnread(request, reply, problem);
   };
+}
+
+/** On whose behalf a request is made, by its key or cookie. */
+export async function principalBy(
+  request: FastifyRequest,
+  keys: KeyParts,
+  sessions?: SessionCheck,
+): Promise<Checked<Principal>> {
+  const token = sessions && tokenOf(request);
+  if (sessions !== undefined && token !== undefined) return sessions.principal(request, token);
+  return checkKey(keys, request.headers.authorization, request.ip);
 }
 
 /** On whose behalf a request is made, behind {@link demandKey}. */

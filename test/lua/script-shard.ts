@@ -6,6 +6,7 @@ import { type Argument, runScript, type Script } from '../../src/redis/script.js
 import { formatOptions } from '../../src/shaping/job-options.js';
 import { profileBytes } from '../../src/shaping/profile-bytes.js';
 import { type AdmitVerdict, type Dispatched, scripts } from '../../src/shaping/scripts.js';
+import { scripts as surveyScripts } from '../../src/shaping/survey-scripts.js';
 import { type Outcome, outcomeArguments } from '../../src/shaping/work-source.js';
 import { bucketOf, typeOf } from './stored-state.js';
 
@@ -192,6 +193,18 @@ export class ScriptShard {
 
   inspect(tenant: string): Promise<ReplyOf<'inspect'>> {
     return this.run(scripts.inspect, [this.nowUs, encodeTenant(tenant)]);
+  }
+
+  survey(tenants: readonly string[]): Promise<ReturnType<(typeof surveyScripts)['survey']['parse']>> {
+    return this.run(surveyScripts.survey, [this.nowUs, ...tenants.map(encodeTenant)]);
+  }
+
+  tally(counts: Readonly<Record<string, number | string>>, most = 100): Promise<number> {
+    return this.run(surveyScripts.tally, [this.nowUs, 120_000, most, ...Object.entries(counts).flat()]);
+  }
+
+  tallies(slots: number): Promise<ReturnType<(typeof surveyScripts)['tallies']['parse']>> {
+    return this.run(surveyScripts.tallies, [this.nowUs, slots]);
   }
 
   page(

@@ -11,16 +11,18 @@ import { bullScripts, type Library, readLibrary, replacedHelpers, scriptNames } 
 import { library as keyLibrary } from '../../src/shaping/api-key-scripts.js';
 import { library as overrideLibrary } from '../../src/shaping/override-scripts.js';
 import { library as shapedLibrary } from '../../src/shaping/scripts.js';
+import { library as surveyLibrary } from '../../src/shaping/survey-scripts.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 
 const LUA = fileURLToPath(new URL('../../lua', import.meta.url));
 const LUA_TESTS = fileURLToPath(new URL('../lua', import.meta.url));
 
-const LIBRARIES = [shapedLibrary, policingLibrary, leaseLibrary, overrideLibrary, keyLibrary];
+const LIBRARIES = [shapedLibrary, policingLibrary, leaseLibrary, overrideLibrary, keyLibrary, surveyLibrary];
 
 /** One file for a verb and its inverse, or all that is done with one thing. */
 const TEST_FILES: Readonly<Record<string, string>> = {
   return_lease: 'lease',
+  tally: 'tallies',
   add_key: 'api_keys',
   revoke_key: 'api_keys',
   use_key: 'api_keys',

@@ -1,0 +1,74 @@
+import type { Redis } from 'ioredis';
+import { decodeTime } from 'ulid';
+import { orUnavailable } from '../redis/connection.js';
+import { encodeTenant, shardTag } from '../redis/keys.js';
+import { runScript } from '../redis/script.js';
+import { parseJobId } from './job-id.js';
+import { msOf } from './ms-of.js';
+import type { Settings } from './settings.js';
+import type { BucketView } from './shaping.js';
+import { scripts } from './survey-scripts.js';
+import { tenantsAt } from './tenants-at.js';
+
+/** A bucket as a survey finds it. */
+export interface SurveyedBucket extends BucketView {
+  /** When it was found so, in ms since 1970 by the clock of this process. */
+  readonly atMs: number;
+  /** Nothing of it starts: it was paused by hand, or a rate of its own is 0. */
+  readonly paused: boolean;
+  /** For how long its upstream, which is busy, holds it; milliseconds. */
+  readonly heldForMs: number;
+  /** By how much its next start is late, because nobody has a slot for it; milliseconds. */
+  readonly lateMs: number;
+  /** When the job that starts next was admitted; ms since 1970, `null` without one. */
+  readonly headAtMs: number | null;
+}
+
+/** Buckets that one call to Redis looks at: it is kept from others for a millisecond or so. */
+const AT_ONCE = 50;
+
+/** Looks at many buckets, a few calls for all of them. Throws RedisUnavailable when Redis did not answer. */
+export class BucketSurvey {
+  readonly #redis: Redis;
+  readonly #settings: Settings;
+
+  /** The connection is the caller's to close. */
+  constructor(redis: Redis, settings: Settings) {
+    this.#redis = redis;
+    this.#settings = settings;
+  }
+
+  /** Tenants with something waiting, delayed or running, as {@link tenantsAt} walks them. */
+  async tenants(type: string, cursor: string | undefined, limit: number) {
+    const page = await orUnavailable(() => tenantsAt(this.#redis, shardTag(type), cursor, limit));
+    return { tenants: page.tenants, cursor: page.cursor };
+  }
+
+  /** These buckets, in their order. */
+  async buckets(type: string, tenants: readonly string[]): Promise<readonly SurveyedBucket[]> {
+    const found: SurveyedBucket[] = [];
+    for (let from = 0; from < tenants.length; from += AT_ONCE) {
+      const asked = tenants.slice(from, from + AT_ONCE);
+      const argv = ['', ...asked.map(encodeTenant)];
+      const states = await orUnavailable(() =>
+        runScript(this.#redis, { script: scripts.survey, tag: shardTag(type), argv }),
+      );
+      const atMs = Date.now();
+      states.forEach(({ nextStartUs, heldUs, lateUs, headId, ...state }, i) => {
+        const tenant = asked[i] ?? '';
+        found.push({
+          type,
+          tenant,
+          atMs,
+          profile: this.#settings.profile(type, tenant),
+          ...state,
+          nextStartMs: nextStartUs === null ? null : msOf(nextStartUs),
+          heldForMs: msOf(heldUs),
+          lateMs: msOf(lateUs),
+          headAtMs: parseJobId(headId) === undefined ? null : decodeTime(headId.slice(0, 26).toUpperCase()),
+        });
+      });
+    }
+    return found;
+  }
+}

@@ -1,0 +1,38 @@
+import { asFields, asInteger, asList, asNumber, asText } from '../redis/reply.js';
+import { describeScript } from '../redis/script.js';
+import { readLibrary } from '../redis/script-source.js';
+
+/** What looks at many buckets, and what counts for those who look. */
+export const library = readLibrary(['survey', 'tally', 'tallies'].map((file) => ({ file })));
+
+export const scripts = {
+  survey: describeScript(library, 'survey', ['now', 'tenants...'], (reply) => asList(reply).map(parseState)),
+  tally: describeScript(library, 'tally', ['now', 'keep', 'most', 'counts...'], asInteger),
+  tallies: describeScript(library, 'tallies', ['now', 'slots'], (reply) => {
+    const [beganAtMs, slotMs, ...slots] = asList(reply);
+    const counts = slots.map((slot) => {
+      return new Map([...asFields(slot)].map(([field, count]) => [field, asNumber(count)]));
+    });
+    return { beganAtMs: asNumber(beganAtMs), slotMs: asInteger(slotMs), slots: counts };
+  }),
+};
+
+function parseState(raw: unknown) {
+  const [level, waiting, delayed, running, cost, bytes, nextUs, served, deserved, paused, held, late, head] =
+    asList(raw);
+  return {
+    level: asNumber(level),
+    waiting: asInteger(waiting),
+    delayed: asInteger(delayed),
+    running: asInteger(running),
+    waitingCost: asNumber(cost),
+    waitingBytes: asInteger(bytes),
+    nextStartUs: asInteger(nextUs) < 0 ? null : asInteger(nextUs),
+    servedPerSecond: asNumber(served),
+    deservedPerSecond: asNumber(deserved),
+    paused: asInteger(paused) === 1,
+    heldUs: asInteger(held),
+    lateUs: asInteger(late),
+    headId: asText(head),
+  };
+}
