@@ -8,9 +8,12 @@
     token        under which the job was dispatched
     first        number of the first of these chunks, from 1
     chunks...    JSON each
-  Returns 1, or 0 when the job is no longer this worker's.
+  Returns 1; 0 when the job is no longer this worker's; -1 when the run has emitted too much, and nothing of this was stored.
 ]]
 --- @include "lib/running_job"
+
+-- Bytes that one run may emit, and what each chunk counts beside its text.
+local LARGEST_OUTPUT, CHUNK_OVERHEAD = 1048576, 8
 
 -- How many chunks of this run are stored.
 local function stored_of(output, run)
@@ -30,10 +33,12 @@ return function(ARGV)
   local run, output = call('HGET', job, 'ats'), job .. ':output'
   if not run then return 0 end
   local stored, before = stored_of(output, run), tonumber(ARGV[2]) - 1
-  for i = 3, #ARGV do
-    local number = before + i - 2
-    if number > stored then call('XADD', output, run .. '-' .. num(number), 'c', ARGV[i]) end
-  end
+  local bytes = stored > 0 and tonumber(call('HGET', job, 'hg:o')) or 0
+  local next_chunk = math.max(3, stored - before + 3)
+  for i = next_chunk, #ARGV do bytes = bytes + #ARGV[i] + CHUNK_OVERHEAD end
+  if bytes > LARGEST_OUTPUT then return -1 end
+  for i = next_chunk, #ARGV do call('XADD', output, run .. '-' .. num(before + i - 2), 'c', ARGV[i]) end
+  call('HSET', job, 'hg:o', num(bytes))
   call('XADD', key_events, 'MAXLEN', '~', 10000, '*', 'event', 'output', 'jobId', id)
   return 1
 end

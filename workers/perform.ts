@@ -1,8 +1,6 @@
-import { type Handler, type HandlerContext, type HandlerJob, Unrecoverable } from './handler.js';
+import type { RunJob } from '../src/shaping/run-job.js';
+import { type Handler, type HandlerContext, Unrecoverable } from './handler.js';
 import { messageOf } from './message-of.js';
-
-/** What a run is about: the job without its payload, which may be no JSON at all. */
-export type RunJob = Omit<HandlerJob, 'data' | 'options'>;
 
 /** One job that is to be done. */
 export interface Work {

@@ -4,11 +4,11 @@ import type { Subscriber } from '../src/redis/connection.js';
 import { wakeChannel } from '../src/redis/keys.js';
 import { isPassing } from '../src/redis/outage.js';
 import { loadLibrary } from '../src/redis/script.js';
+import { type Agent, makeAgent } from '../src/shaping/agent.js';
+import type { EndedRun, RunJob } from '../src/shaping/run-job.js';
 import { library } from '../src/shaping/scripts.js';
 import type { Slip } from '../src/shaping/slip.js';
-import { type Agent, makeAgent } from './agent.js';
-import type { RunJob } from './perform.js';
-import type { EndedRun, Runner } from './runner.js';
+import type { Runner } from './runner.js';
 
 export interface PoolOptions {
   /** How long a lock lasts, in milliseconds; it is renewed three times within that. */

@@ -1,9 +1,10 @@
 import { afterFailure, type RetryPlan } from '../src/model/failed-run.js';
 import type { RetryTerms } from '../src/model/verdict.js';
+import type { RunJob, RunTerms } from '../src/shaping/run-job.js';
 import type { Outcome } from '../src/shaping/work-source.js';
 import { busyUpstream, type HandlerContext, isUnrecoverable } from './handler.js';
 import { messageOf } from './message-of.js';
-import type { Performer, RunJob } from './perform.js';
+import type { Performer } from './perform.js';
 
 /** Why a run is asked to end early; the handler finds it as `signal.reason`. */
 export type StopReason = 'timeout' | 'cancelled' | 'shutdown' | 'lock lost';
@@ -15,14 +16,6 @@ export interface RunPlan extends RetryPlan {
   readonly timeoutMs: number;
   /** How long a handler may go on after its signal was aborted, before it is abandoned. */
   readonly abandonAfterMs: number;
-}
-
-/** What a job brings along to its run. */
-export interface RunTerms {
-  /** How often the job came back from a busy upstream; 0 unless stated. */
-  readonly returns?: number;
-  /** The job's own terms, which hold within those of the plan. */
-  readonly retries?: RetryTerms;
 }
 
 /**

@@ -1,28 +1,13 @@
 import { EventEmitter } from 'node:events';
-import { decodeTenant } from '../src/redis/keys.js';
 import { isPassing } from '../src/redis/outage.js';
-import { readOptions } from '../src/shaping/job-options.js';
-import type { Dispatched } from '../src/shaping/scripts.js';
+import { type DispatchedJob, type EndedRun, type RunJob, runJobOf, termsOf, waitOf } from '../src/shaping/run-job.js';
 import { type Slip, slipOf } from '../src/shaping/slip.js';
 import type { Held, Outcome, WorkSource } from '../src/shaping/work-source.js';
 import { Charges } from './charges.js';
 import type { HandlerLog } from './handler.js';
 import { Output } from './output.js';
 import { throughPassingErrors } from './passing.js';
-import type { RunJob } from './perform.js';
-import { Run, type RunPlan, type RunTerms } from './run.js';
-
-type DispatchedJob = Dispatched & { kind: 'job' };
-
-/** One run that ended, for logs and metrics. Durations in milliseconds. */
-export interface EndedRun {
-  readonly job: RunJob;
-  readonly outcome: Outcome;
-  /** `lost`: another worker took the job over, or nobody answered before the worker had to leave. */
-  readonly verdict: 'settled' | 'lost';
-  readonly waitMs: number;
-  readonly runMs: number;
-}
+import { Run, type RunPlan } from './run.js';
 
 interface RunnerEvents {
   /** `slip`: how its promised start was kept, of its first one. */
@@ -180,7 +165,12 @@ export class Runner extends EventEmitter<RunnerEvents> {
     let token = firstToken;
     for (let job: DispatchedJob | undefined = first; job; ) {
       const held: Held = { token, tenant: job.tenant, id: job.id };
-      const run = new Run(runJobOf(this.source.type, job), job.fields.get('data') ?? '', this.#plan, termsOf(job));
+      const run = new Run(
+        runJobOf(this.source.type, job),
+        job.fields.get('data') ?? '',
+        this.#plan,
+        termsOf(job.fields),
+      );
       this.#running.set(token, { run, held });
       const startedAt = performance.now();
       const outcome = this.#stopping ? HANDED_BACK : await this.#run(run, held, slipOf(job.fields));
@@ -189,7 +179,7 @@ export class Runner extends EventEmitter<RunnerEvents> {
       const settled = await this.#settle(held, outcome, token);
       if (settled.verdict === 'settled') this.#heardAt = performance.now();
       this.#running.delete(held.token);
-      this.emit('ended', { job: run.job, outcome, verdict: settled.verdict, waitMs: waitOf(job), runMs });
+      this.emit('ended', { job: run.job, outcome, verdict: settled.verdict, waitMs: waitOf(job.fields), runMs });
       job = settled.next.kind === 'job' ? settled.next : undefined;
       if (!job && settled.next.kind === 'nothing') this.#waitFor(settled.next.waitUs);
     }
@@ -250,26 +240,4 @@ export class Runner extends EventEmitter<RunnerEvents> {
       if (!isPassing(error)) throw error;
     }
   }
-}
-
-function runJobOf(type: string, job: DispatchedJob): RunJob {
-  const requestId = job.fields.get('hg:r');
-  return {
-    id: job.id,
-    type,
-    tenant: decodeTenant(job.tenant),
-    attempt: Number(job.fields.get('atm') ?? 0) + 1,
-    cost: Number(job.fields.get('hg:c') ?? 1),
-    ...(requestId !== undefined && { requestId }),
-  };
-}
-
-function termsOf({ fields }: DispatchedJob): RunTerms {
-  return { returns: Number(fields.get('hg:n') ?? 0), retries: readOptions(fields.get('opts')).retries };
-}
-
-/** From the admission (or from falling due) to this start, by the clock of Redis; 0 or more. */
-function waitOf({ fields }: DispatchedJob): number {
-  const joinedAtMs = Number(fields.get('timestamp')) + readOptions(fields.get('opts')).delayMs;
-  return Math.max(0, Number(fields.get('processedOn')) - joinedAtMs);
 }

@@ -3,9 +3,10 @@ import type { ScriptWatcher } from '../src/redis/script.js';
 import { parseJobId } from '../src/shaping/job-id.js';
 import { MetricRegistry } from '../src/telemetry/metric-registry.js';
 import { METRICS } from '../src/telemetry/metric-table.js';
+import { RunMetrics } from '../src/telemetry/run-metrics.js';
 import { TenantLabels } from '../src/telemetry/tenant-labels.js';
 import type { Pool } from './pool.js';
-import type { EndedRun, Runner } from './runner.js';
+import type { Runner } from './runner.js';
 
 export interface WorkerMetricsOptions {
   readonly pool: Pick<Pool, 'on'>;
@@ -52,34 +53,17 @@ export class WorkerMetrics {
   }
 
   #count(pool: Pick<Pool, 'on'>, tenants: TenantLabels): void {
-    const registry = this.#registry;
-    const started = registry.counter(METRICS.started);
-    const ended = registry.counter(METRICS.ended);
-    const wait = registry.histogram(METRICS.wait);
-    const run = registry.histogram(METRICS.run);
-    const slip = registry.histogram(METRICS.slip);
-    const lag = registry.histogram(METRICS.lag);
-    const lostLocks = registry.counter(METRICS.lostLocks);
-    const recovered = registry.counter(METRICS.recovered);
-    const onEnded = ({ job: { type, tenant }, outcome, verdict, waitMs, runMs }: EndedRun): void => {
-      const labels = { type, tenant: tenants.of(tenant) };
-      ended.inc({ ...labels, outcome: verdict === 'lost' ? 'lost' : outcome.kind });
-      if (verdict === 'lost') lostLocks.inc({ type });
-      wait.observe(labels, waitMs / 1000);
-      run.observe(labels, runMs / 1000);
-    };
-    pool.on('active', ({ type, tenant }, kept) => {
-      started.inc({ type, tenant: tenants.of(tenant) });
-      if (kept) slip.observe({ type, basis: kept.basis }, kept.slipMs / 1000);
-    });
-    for (const event of ['completed', 'failed', 'released'] as const) pool.on(event, onEnded);
+    const runs = new RunMetrics(
+      this.#registry,
+      tenants,
+      this.#runners.map(({ source }) => source.type),
+    );
+    const lag = this.#registry.histogram(METRICS.lag);
+    pool.on('active', (job, slip) => runs.started(job, slip));
+    for (const event of ['completed', 'failed', 'released'] as const) pool.on(event, (run) => runs.ended(run));
     pool.on('taken', (type, lagMs) => lag.observe({ type }, lagMs / 1000));
     pool.on('stalled', (ids) => {
-      for (const id of ids) recovered.inc({ type: parseJobId(id)?.type ?? '' });
+      for (const id of ids) runs.recovered(parseJobId(id)?.type ?? '', 1);
     });
-    for (const { source } of this.#runners) {
-      lostLocks.inc({ type: source.type }, 0);
-      recovered.inc({ type: source.type }, 0);
-    }
   }
 }

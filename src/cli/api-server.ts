@@ -19,6 +19,7 @@ import { LiveSettings } from '../shaping/live-settings.js';
 import { RedisShaping } from '../shaping/redis-shaping.js';
 import type { Logger } from '../telemetry/logger.js';
 import { openApiPolicing, outlivesRedis } from './api-policing.js';
+import { openRemoteWork } from './api-remote-work.js';
 import { DEMO_TENANT, type FirstKeys } from './first-keys.js';
 import { followOverrides } from './live-overrides.js';
 
@@ -53,9 +54,14 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
   warnOfLoneAddress(config, log);
   const door = doorOf(live.view);
   const { tenants, open } = config.metrics;
-  const metrics = new ApiMetrics({ shaping, typeNames: door.typeNames, policing: policing.policing, tenants });
+  const metrics = new ApiMetrics({
+    ...{ shaping, policing: policing.policing, tenants },
+    typeNames: door.typeNames,
+    remoteTypes: [...config.types.values()].filter(({ handler }) => handler === null).map(({ name }) => name),
+  });
   watchScripts(commands, metrics.watchScript);
   policing.watchScripts(metrics.watchScript);
+  const remote = openRemoteWork(config, { commands, settings, overrides, metrics, log });
   const app = buildApp({
     shaping,
     door,
@@ -64,6 +70,7 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
     admin: overrides.admin,
     directory: overrides.directory,
     feed,
+    remote,
     metrics: { of: metrics, open },
     ...(config.dashboard && {
       page: dashboard({
@@ -87,6 +94,7 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
   const close = async (): Promise<void> => {
     memory.stop();
     await app.close();
+    await remote.stop();
     await policing.close();
     await overrides.close();
     closeConnection(events);
@@ -97,6 +105,7 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
     const state = await memory.look();
     if (state.kind === 'evicts') throw new EvictingRedis(state.policy);
     memory.start();
+    remote.start();
     await app.listen({ host: config.listen.host, port: config.listen.port });
   } catch (error) {
     await close();
@@ -108,6 +117,7 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
 function keyEntries(config: Config, keys: FirstKeys): KeyEntry[] {
   const admin = (key: string): KeyEntry => ({ hash: hashKey(key), principal: { kind: 'admin' } });
   const gateway = (key: string): KeyEntry => ({ hash: hashKey(key), principal: { kind: 'gateway' } });
+  const worker = (key: string): KeyEntry => ({ hash: hashKey(key), principal: { kind: 'worker' } });
   const tenant = (id: string, key: string): KeyEntry => ({
     hash: hashKey(key),
     principal: { kind: 'tenant', tenant: id },
@@ -116,6 +126,7 @@ function keyEntries(config: Config, keys: FirstKeys): KeyEntry[] {
     ...config.admin.keys.map(admin),
     ...(keys.adminKey === undefined ? [] : [admin(keys.adminKey)]),
     ...config.gateways.keys.map(gateway),
+    ...config.workers.keys.map(worker),
     ...[...config.tenants.values()].flatMap(({ id, keys: own }) => own.map((key) => tenant(id, key))),
     ...(keys.demoKey === undefined ? [] : [tenant(DEMO_TENANT, keys.demoKey)]),
   ];

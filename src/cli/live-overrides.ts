@@ -32,6 +32,8 @@ export interface LiveOverrides {
   readonly admin: Administration;
   /** Keys that are made while everything runs. */
   readonly directory: KeyDirectory;
+  /** Hears what is published, over the same connection. */
+  readonly subscriber: Subscriber;
   /** Resolves once they were read for the first time, or could not be. To be called once Redis was tried. */
   tried(): Promise<void>;
   close(): Promise<void>;
@@ -89,7 +91,7 @@ export function followOverrides(parts: OverrideParts): LiveOverrides {
   });
 
   return {
-    directory,
+    ...{ directory, subscriber },
     admin: administration({ ...schedule, store, follower }),
     tried: async () => {
       await firstRead;

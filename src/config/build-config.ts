@@ -36,6 +36,7 @@ export function buildConfig(
     metrics: fields.metrics,
     dashboard: fields.dashboard,
     admin: { keys: adminKeys },
+    workers: { keys: [...new Set(fields.workers.keys)] },
     gateways: { keys: [...new Set(fields.gateways.keys)] },
     trustProxy: trustProxy(fields.trustProxy),
     types: mapEntries(fields.types, (name, type) => typeConfig(name, type, dataSchemas.get(name) ?? null)),

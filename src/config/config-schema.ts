@@ -153,6 +153,12 @@ export const ConfigFields = Type.Object({
       description: 'API keys of gateways that may ask `/v1/forward-auth` about the callers in front of them.',
     }),
   }),
+  workers: Type.Object({
+    keys: Type.Array(key('A key of a worker.'), {
+      default: [],
+      description: 'API keys of workers elsewhere, which take jobs of types without a handler over HTTP.',
+    }),
+  }),
   trustProxy: Type.Union(
     [
       flag({ only: false, default: false, description: 'Nobody is believed.' }),

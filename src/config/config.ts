@@ -26,6 +26,8 @@ export interface Config {
   readonly admin: { readonly keys: readonly string[] };
   /** Gateways that may ask on behalf of callers who are not their own. */
   readonly gateways: { readonly keys: readonly string[] };
+  /** Workers elsewhere that take jobs over HTTP. */
+  readonly workers: { readonly keys: readonly string[] };
   /** Whose `X-Forwarded-For` is believed. */
   readonly trustProxy: TrustProxy;
   readonly types: ReadonlyMap<string, TypeConfig>;

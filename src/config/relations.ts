@@ -106,14 +106,23 @@ export function spacingFault(rate: number, type: string, cost: number): string |
   return `${formatQuantity('rate', rate)} leaves less than 1 µs between jobs of type ${type}, which cost ${cost} or more; expected at most ${formatQuantity('rate', most)}, or unlimited`;
 }
 
-/** A key proves one tenant, a gateway, or an admin. */
-function checkKeys({ tenants, gateways }: ConfigFields, adminKeys: readonly string[], problems: ProblemList): void {
+/** A key proves one tenant, a gateway, a worker, or an admin. */
+function checkKeys(
+  { tenants, gateways, workers }: ConfigFields,
+  adminKeys: readonly string[],
+  problems: ProblemList,
+): void {
   const owners = new Map(adminKeys.map((key) => [key, 'an admin']));
-  for (const [index, key] of gateways.keys.entries()) {
-    if (key === '') continue; // It stands in for one that was refused.
-    const owner = owners.get(key) ?? 'a gateway';
-    if (owner !== 'a gateway') problems.add(['gateways', 'keys', index], `this is the key of ${owner} too`);
-    else owners.set(key, owner);
+  for (const [place, { keys }, holder] of [
+    ['gateways', gateways, 'a gateway'],
+    ['workers', workers, 'a worker'],
+  ] as const) {
+    for (const [index, key] of keys.entries()) {
+      if (key === '') continue; // It stands in for one that was refused.
+      const owner = owners.get(key) ?? holder;
+      if (owner !== holder) problems.add([place, 'keys', index], `this is the key of ${owner} too`);
+      else owners.set(key, owner);
+    }
   }
   for (const [id, tenant] of tenants) {
     const path = ['tenants', id];

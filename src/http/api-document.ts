@@ -13,6 +13,7 @@ const SECURITY = {
   none: [],
   admin: [{ admin: [] }],
   gateway: [{ gateway: [] }],
+  worker: [{ worker: [] }],
 } as const satisfies Record<NonNullable<DescribedRoute['key']>, unknown>;
 
 const text = (description: string) => ({ description, schema: { type: 'string' as const } });
@@ -57,6 +58,7 @@ function documentOptions(version: string): FastifyDynamicSwaggerOptions {
         securitySchemes: {
           key: { type: 'http', scheme: 'bearer', description: 'a tenant’s or an admin’s key' },
           admin: { type: 'http', scheme: 'bearer', description: 'an admin’s key' },
+          worker: { type: 'http', scheme: 'bearer', description: 'a worker’s or an admin’s key' },
           gateway: { type: 'apiKey', in: 'header', name: GATEWAY_KEY_HEADER, description: 'a gateway’s key' },
         },
       },

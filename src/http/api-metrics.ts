@@ -6,6 +6,7 @@ import { BacklogReader, type TypeBacklog } from '../shaping/backlog-reader.js';
 import type { BucketView, Shaping } from '../shaping/shaping.js';
 import { MetricRegistry } from '../telemetry/metric-registry.js';
 import { METRICS } from '../telemetry/metric-table.js';
+import { RunMetrics } from '../telemetry/run-metrics.js';
 import { TenantLabels } from '../telemetry/tenant-labels.js';
 import type { DoorTally } from './door-tally.js';
 
@@ -13,6 +14,8 @@ export interface ApiMetricsOptions {
   readonly shaping: Pick<Shaping, 'type' | 'buckets' | 'ping'>;
   readonly typeNames: () => readonly string[];
   readonly policing: Pick<Policing, 'counts'>;
+  /** Types that workers elsewhere serve. */
+  readonly remoteTypes: readonly string[];
   /** How many tenants are named. */
   readonly tenants: number;
 }
@@ -31,6 +34,8 @@ export class ApiMetrics {
   readonly contentType: string;
   readonly tally: DoorTally;
   readonly watchScript: ScriptWatcher;
+  /** Of workers elsewhere, which have no metrics of their own. */
+  readonly runs: RunMetrics;
   readonly #registry = new MetricRegistry();
   readonly #policing: Pick<Policing, 'counts'>;
   readonly #shaping: Pick<Shaping, 'ping'>;
@@ -42,7 +47,7 @@ export class ApiMetrics {
   readonly #bucketGauges: readonly BucketGauge[];
   readonly #typeGauges: readonly TypeGauge[];
 
-  constructor({ shaping, typeNames, policing, tenants }: ApiMetricsOptions) {
+  constructor({ shaping, typeNames, policing, remoteTypes, tenants }: ApiMetricsOptions) {
     const registry = this.#registry;
     const labels = new TenantLabels(tenants);
     this.contentType = registry.contentType;
@@ -74,6 +79,7 @@ export class ApiMetrics {
     ];
     const script = registry.histogram(METRICS.script);
     this.watchScript = (verb, durationMs) => script.observe({ verb }, durationMs / 1000);
+    this.runs = new RunMetrics(registry, labels, remoteTypes);
     this.#redisUp = registry.gauge(METRICS.redisUp);
   }
 

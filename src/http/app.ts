@@ -8,6 +8,7 @@ import type { MemoryState } from '../redis/memory-watch.js';
 import type { Administration } from '../shaping/administration.js';
 import type { JobFeed } from '../shaping/job-feed.js';
 import type { KeyDirectory } from '../shaping/key-directory.js';
+import type { RemoteTypes } from '../shaping/remote-work.js';
 import type { Shaping } from '../shaping/shaping.js';
 import { acceptJsonBodies } from './accept-json-bodies.js';
 import { adminRoutes } from './admin-routes.js';
@@ -22,7 +23,7 @@ import { Closing } from './closing.js';
 import type { Door } from './door.js';
 import { bothTallies, NO_TALLY } from './door-tally.js';
 import { FailedAttempts } from './failed-attempts.js';
-import { demandKey, firstLook } from './first-look.js';
+import { demandKey, demandWorkerKey, firstLook } from './first-look.js';
 import { followingOver } from './following.js';
 import type { RouteParts } from './http-app.js';
 import { DEFAULT_HTTP_LIMITS, ENVELOPE_BYTES, type HttpLimits } from './http-limits.js';
@@ -47,8 +48,10 @@ import { postCheck } from './routes/post-check.js';
 import { postJob } from './routes/post-job.js';
 import { getQuote } from './routes/quote.js';
 import { retryJobs } from './routes/retry-jobs.js';
+import { Seats } from './seats.js';
 import { SessionCheck } from './session-check.js';
 import { requestValidators, unreadQuery } from './strict-query.js';
+import { workerRoutes } from './worker-routes.js';
 
 /** Everything that the HTTP surface stands on. */
 export interface AppParts {
@@ -78,6 +81,8 @@ export interface AppParts {
   readonly metrics?: { readonly of: ApiMetrics; readonly open: boolean };
   /** A page at `/` for browsers, which sign in; without it there are no sessions. */
   readonly page?: BrowserPage;
+  /** Types for workers elsewhere; without it there are no such routes. */
+  readonly remote?: RemoteTypes;
   readonly limits?: Partial<HttpLimits>;
   /** 0 to 1, exclusive of 1; spreads the retries of callers after an outage. */
   readonly random?: () => number;
@@ -126,6 +131,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
   const methods = new RouteMethods();
   app.addHook('onRoute', methods.add);
   app.decorateRequest('principal', null);
+  app.decorateRequest('workerKey', null);
   app.addHook('onRequest', firstLook(methods, limits.headerCount));
   app.setValidatorCompiler(requestValidators);
   app.setSerializerCompiler(() => (body) => JSON.stringify(body));
@@ -141,7 +147,10 @@ export function buildApp(parts: AppParts): FastifyInstance {
   });
   if (parts.document !== undefined) describeApi(app, parts.document.version);
   const following = followingOver(parts.feed, limits, closing);
-  addRoutes(app, parts, { random, following, batchBytes: limits.batchBytes, jobBytes: jobBytes(parts.door) });
+  addRoutes(app, parts, {
+    ...{ random, following, claims: new Seats(limits.claims) },
+    ...{ batchBytes: limits.batchBytes, jobBytes: jobBytes(parts.door) },
+  });
   return app;
 }
 
@@ -164,8 +173,9 @@ function addRoutes(
     directory,
     metrics,
     page,
+    remote,
   }: AppParts,
-  more: Pick<RouteParts, 'random' | 'following' | 'batchBytes' | 'jobBytes'>,
+  more: Pick<RouteParts, 'random' | 'following' | 'batchBytes' | 'jobBytes'> & { readonly claims: Seats },
 ): void {
   const keeper = { door, newJobId, checks: compileBodyChecks(door) };
   const failures = new FailedAttempts();
@@ -203,6 +213,12 @@ function addRoutes(
     if (more.following.feed !== undefined) followJob(keyed, routeParts, more.following.feed);
     if (admin !== undefined) adminRoutes(keyed, admin);
     if (metrics?.open === false) keyedMetrics(keyed, metrics.of);
+  });
+  if (remote === undefined) return;
+  app.register(async (scope) => {
+    const ofWorkers = scope.withTypeProvider<TypeBoxTypeProvider>();
+    ofWorkers.addHook('onRequest', demandWorkerKey({ keyring, directory, failures }));
+    workerRoutes(ofWorkers, { remote, claims: more.claims, closing: more.following.closing, random: more.random });
   });
 }
 

@@ -35,9 +35,19 @@ export const NOBODYS_KEY: Problem = {
 
 /** For whom the holder of a key may speak here. */
 export function principalOfHolder(holder: KeyHolder): Checked<Principal> {
-  if (holder.kind !== 'gateway') return accepted(holder);
-  const detail = `This key is a gateway's: it opens /v1/forward-auth, in \`${GATEWAY_KEY_HEADER}\`.`;
+  if (holder.kind === 'tenant' || holder.kind === 'admin') return accepted(holder);
+  const detail =
+    holder.kind === 'worker'
+      ? "This key is a worker's: it opens the addresses under /v1/workers."
+      : `This key is a gateway's: it opens /v1/forward-auth, in \`${GATEWAY_KEY_HEADER}\`.`;
   return refused({ code: 'invalid_key', field: 'Authorization', detail });
+}
+
+/** Whether the holder of a key may take jobs: a worker, or an admin. */
+export function workerOfHolder(holder: KeyHolder): Checked<'worker' | 'admin'> {
+  if (holder.kind === 'worker' || holder.kind === 'admin') return accepted(holder.kind);
+  const detail = 'Jobs are taken and ended with the key of a worker: `workers: { keys: […] }` in the configuration.';
+  return refused({ code: 'worker_only', field: 'Authorization', detail });
 }
 
 /** Whether a request shows the key of a gateway, or of an admin, in the header for it. */
@@ -48,7 +58,7 @@ export function authenticateGateway(keyring: Keyring, headers: IncomingHttpHeade
     return refused({ code: 'missing_key', field, detail: `Have the gateway send its own key in \`${field}\`.` });
   }
   const holder = typeof key === 'string' && BARE_KEY.test(key) ? keyring.find(key) : undefined;
-  if (holder === undefined || holder.kind === 'tenant') {
+  if (holder?.kind !== 'gateway' && holder?.kind !== 'admin') {
     return refused({ code: 'invalid_key', field, detail: `\`${field}\` does not hold the key of a gateway.` });
   }
   return accepted(holder.kind);

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { checkKey, type KeyParts } from './key-check.js';
+import { checkKey, checkWorkerKey, type KeyParts } from './key-check.js';
 import type { Principal } from './keyring.js';
 import type { Checked, Problem } from './problems.js';
 import { replyProblem } from './reply-problem.js';
@@ -11,6 +11,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set by {@link demandKey}; `null` where no key is asked for. */
     principal: Principal | null;
+    /** Set by {@link demandWorkerKey}: the hash of the key that was shown; `null` elsewhere. */
+    workerKey: string | null;
   }
 }
 
@@ -49,6 +51,23 @@ export async function principalBy(
   const token = sessions && tokenOf(request);
   if (sessions !== undefined && token !== undefined) return sessions.principal(request, token);
   return checkKey(keys, request.headers.authorization, request.ip);
+}
+
+/** An `onRequest` hook for what only workers may do. */
+export function demandWorkerKey(keys: KeyParts) {
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    const hash = await checkWorkerKey(keys, request.headers.authorization, request.ip);
+    if (!hash.ok) return replyUnread(request, reply, hash.problem);
+    request.workerKey = hash.value;
+    const problem = mediaProblem(request);
+    if (problem !== undefined) return replyUnread(request, reply, problem);
+  };
+}
+
+/** The hash of the key by which a worker came, behind {@link demandWorkerKey}. */
+export function workerKeyOf(request: FastifyRequest): string {
+  if (request.workerKey === null) throw new Error(`${request.routeOptions.url} is reached without a worker's key`);
+  return request.workerKey;
 }
 
 /** On whose behalf a request is made, behind {@link demandKey}. */

@@ -17,6 +17,8 @@ export interface HttpLimits {
   readonly batchBytes: number;
   /** Requests that wait for the end of a job at once. */
   readonly waits: SeatLimits;
+  /** Claims of workers that wait for a job at once; those with the same key are one tenant here. */
+  readonly claims: SeatLimits;
   /** Streams of events open at once. */
   readonly streams: SeatLimits;
   /** A stream is silent for at most so long: proxies close what is silent for a minute, some after half of that. */
@@ -34,6 +36,7 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   keepAliveTimeoutMs: 72_000,
   batchBytes: 8 * 1024 * 1024,
   waits: { perTenant: 1000, total: 10_000 },
+  claims: { perTenant: 2000, total: 5000 },
   streams: { perTenant: 200, total: 5000 },
   heartbeatMs: 15_000,
   stuckMs: 30_000,
@@ -41,6 +44,9 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
 
 /** What surrounds `data` in the body of a single job, and `key` in a question to a policy. */
 export const ENVELOPE_BYTES = 16 * 1024;
+
+/** What a run may come to, and output of it that is sent at once, in bytes of JSON. */
+export const RESULT_BYTES = 1024 * 1024;
 
 /** Body of one question to a policy: a key of a megabyte, and what surrounds it. */
 export const CHECK_BYTES = 1024 * 1024 + ENVELOPE_BYTES;

@@ -1,9 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { clientAddress } from '../policing/client-address.js';
 import type { KeyDirectory } from '../shaping/key-directory.js';
-import { authenticateGateway, bearerKey, GATEWAY_KEY_HEADER, NOBODYS_KEY, principalOfHolder } from './authenticate.js';
+import {
+  authenticateGateway,
+  bearerKey,
+  GATEWAY_KEY_HEADER,
+  NOBODYS_KEY,
+  principalOfHolder,
+  workerOfHolder,
+} from './authenticate.js';
 import type { FailedAttempts } from './failed-attempts.js';
-import { hashKey, type Keyring, type Principal } from './keyring.js';
+import { hashKey, type KeyHolder, type Keyring, type Principal } from './keyring.js';
 import { accepted, type Checked, type Problem, refused } from './problems.js';
 
 export interface KeyParts {
@@ -24,17 +31,38 @@ export async function checkKey(
   return key.ok ? checkHash(keys, hashKey(key.value), ip) : key;
 }
 
+/** For whom the key of this hash speaks. */
+export async function checkHash(keys: KeyParts, hash: string, ip: string): Promise<Checked<Principal>> {
+  const holder = await findHolder(keys, hash, ip);
+  return holder.ok ? principalOfHolder(holder.value) : holder;
+}
+
+/** Whether a request shows the key of a worker, or of an admin; answers with the hash of it, so that one tells them apart. */
+export async function checkWorkerKey(
+  keys: KeyParts,
+  authorization: string | undefined,
+  ip: string,
+): Promise<Checked<string>> {
+  const key = bearerKey(authorization);
+  if (!key.ok) return key;
+  const hash = hashKey(key.value);
+  const holder = await findHolder(keys, hash, ip);
+  if (!holder.ok) return holder;
+  const may = workerOfHolder(holder.value);
+  return may.ok ? accepted(hash) : may;
+}
+
 /**
- * For whom the key of this hash speaks. Keys of the configuration are known without asking anybody. One that nobody
- * remembers is looked up, unless too many wrong ones came from there.
+ * Who holds the key of this hash. Keys of the configuration are known without asking anybody. One that nobody remembers is
+ * looked up, unless too many wrong ones came from there.
  */
-export async function checkHash(
+async function findHolder(
   { keyring, directory, failures }: KeyParts,
   hash: string,
   ip: string,
-): Promise<Checked<Principal>> {
+): Promise<Checked<KeyHolder>> {
   const holder = keyring.findHash(hash);
-  if (holder !== undefined) return principalOfHolder(holder);
+  if (holder !== undefined) return accepted(holder);
   const address = clientAddress(ip) ?? '';
   const waitMs = directory?.remembers(hash) === true ? 0 : failures.waitMs(address);
   if (waitMs > 0) return refused(tooMany('Authorization', waitMs));
@@ -50,7 +78,10 @@ export async function holderOfKept(
   hash: string,
 ): Promise<Principal | undefined> {
   const holder = keyring.findHash(hash);
-  if (holder !== undefined) return holder.kind === 'gateway' ? undefined : holder;
+  if (holder !== undefined) {
+    const principal = principalOfHolder(holder);
+    return principal.ok ? principal.value : undefined;
+  }
   const tenant = await directory?.find(hash);
   return tenant === undefined ? undefined : { kind: 'tenant', tenant };
 }

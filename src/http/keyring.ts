@@ -6,8 +6,8 @@ export type Principal =
   /** May speak for any tenant, and has to say for which. */
   | { readonly kind: 'admin' };
 
-/** Who holds a key. A gateway speaks for callers of its own, and for no tenant. */
-export type KeyHolder = Principal | { readonly kind: 'gateway' };
+/** Who holds a key. A gateway speaks for callers of its own, and for no tenant; a worker runs jobs of all tenants, and speaks for none. */
+export type KeyHolder = Principal | { readonly kind: 'gateway' } | { readonly kind: 'worker' };
 
 /** A key that is accepted. Only its hash is kept. */
 export interface KeyEntry {
@@ -57,4 +57,4 @@ function holder(principal: KeyHolder): string {
   return principal.kind === 'tenant' ? `tenant ${JSON.stringify(principal.tenant)}` : ARTICLES[principal.kind];
 }
 
-const ARTICLES = { admin: 'an admin', gateway: 'a gateway' } as const;
+const ARTICLES = { admin: 'an admin', gateway: 'a gateway', worker: 'a worker' } as const;

@@ -53,6 +53,9 @@ export type RetryVerdict =
   | { readonly kind: 'retried' | 'not_found' | 'not_failed' }
   | { readonly kind: 'bucket_full'; readonly limit: 'depth' | 'maxBytes'; readonly retryUs: number | null };
 
+/** What became of chunks of output: `lost` when the job is no longer this worker's, `full` when the run has emitted too much. */
+export type Emitted = 'stored' | 'lost' | 'full';
+
 const VERBS = [
   'admit',
   'dispatch',
@@ -117,7 +120,7 @@ export const scripts = {
     return { lostTokens: asTexts(lost), cancelRequestedIds: asTexts(asked) };
   }),
   progress: describeScript(library, 'progress', ['token', 'progress'], (reply) => asInteger(reply) === 1),
-  emit: describeScript(library, 'emit', ['token', 'first', 'chunks...'], (reply) => asInteger(reply) === 1),
+  emit: describeScript(library, 'emit', ['token', 'first', 'chunks...'], parseEmitted),
   charge: describeScript(library, 'charge', ['now', 'token', 'cost'], (reply) => asInteger(reply) === 1),
   recover: describeScript(
     library,
@@ -258,6 +261,11 @@ function parseDispatched(raw: unknown): Dispatched {
   const [kind, first, id, ...fields] = asList(raw);
   if (asWord(kind, ['job', 'nothing']) === 'nothing') return { kind: 'nothing', waitUs: orNull(asInteger(first)) };
   return { kind: 'job', tenant: asText(first), id: asText(id), fields: asFields(fields) };
+}
+
+function parseEmitted(reply: unknown): Emitted {
+  const stored = asInteger(reply);
+  return stored === 1 ? 'stored' : stored === 0 ? 'lost' : 'full';
 }
 
 function rangeOf(earliest: unknown, latest: unknown): WaitRange | null {

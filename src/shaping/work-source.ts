@@ -6,7 +6,7 @@ import { isPassing } from '../redis/outage.js';
 import { type Argument, runScript, type Script } from '../redis/script.js';
 import { Batcher } from './batcher.js';
 import { finite } from './profile-bytes.js';
-import { type Dispatched, scripts } from './scripts.js';
+import { type Dispatched, type Emitted, type JobFields, scripts } from './scripts.js';
 import type { TypeSettings } from './settings.js';
 
 /** Version of what stands in Redis. Another version is refused at start. */
@@ -145,16 +145,26 @@ export class WorkSource {
   }
 
   /**
-   * Stores chunks of the job's output, JSON each; `first` is the number of the first of them within this run, from 1. False
-   * when the job is no longer this worker's.
+   * Stores chunks of the job's output, JSON each; `first` is the number of the first of them within this run, from 1.
    */
-  emit(token: string, first: number, chunks: readonly string[]): Promise<boolean> {
+  emit(token: string, first: number, chunks: readonly string[]): Promise<Emitted> {
     return this.#run(scripts.emit, [token, first, ...chunks]);
   }
 
   /** The job costs this many units, 0.001 to 10,000. False when it is no longer this worker's. */
   charge(token: string, cost: number): Promise<boolean> {
     return this.#run(scripts.charge, ['', token, cost]);
+  }
+
+  /**
+   * What a job's hash says of its runs, without the payload, whether one is under way, and the time of Redis in milliseconds;
+   * `undefined` when there is no such job.
+   */
+  runsOf({
+    tenant,
+    id,
+  }: Omit<Held, 'token'>): Promise<{ state: string; fields: JobFields; unixMs: number } | undefined> {
+    return this.#run(scripts.read, ['', tenant, id, 0, '']);
   }
 
   /** Takes back what dead workers were running. Ids of jobs that wait again and of jobs that ended. */

@@ -144,14 +144,14 @@ export const METRICS = {
   started: counter(
     {
       name: 'headgate_runs_started_total',
-      of: 'worker',
+      of: 'both',
       help: 'Runs of jobs that began; a job that is tried again has several.',
     },
     'type',
     'tenant',
   ),
   ended: counter(
-    { name: 'headgate_runs_ended_total', of: 'worker', help: 'Runs that ended, by what they came to.' },
+    { name: 'headgate_runs_ended_total', of: 'both', help: 'Runs that ended, by what they came to.' },
     'type',
     'tenant',
     'outcome',
@@ -159,7 +159,7 @@ export const METRICS = {
   wait: histogram(
     {
       name: 'headgate_job_wait_seconds',
-      of: 'worker',
+      of: 'both',
       help: 'From admission, or from falling due, to the start of each run.',
       buckets: WAIT_BUCKETS,
     },
@@ -169,7 +169,7 @@ export const METRICS = {
   run: histogram(
     {
       name: 'headgate_job_run_seconds',
-      of: 'worker',
+      of: 'both',
       help: 'How long runs took in the handler.',
       buckets: RUN_BUCKETS,
     },
@@ -179,7 +179,7 @@ export const METRICS = {
   slip: histogram(
     {
       name: 'headgate_start_slip_seconds',
-      of: 'worker',
+      of: 'both',
       help: 'Real start less promised start of each first run, by what the promise rested on; below 0: earlier.',
       buckets: SLIP_BUCKETS,
     },
@@ -198,13 +198,13 @@ export const METRICS = {
   lostLocks: counter(
     {
       name: 'headgate_locks_lost_total',
-      of: 'worker',
+      of: 'both',
       help: 'Runs whose lock was lost: their result did not count, and others may have run the job.',
     },
     'type',
   ),
   recovered: counter(
-    { name: 'headgate_jobs_recovered_total', of: 'worker', help: 'Jobs taken back from workers that were gone.' },
+    { name: 'headgate_jobs_recovered_total', of: 'both', help: 'Jobs taken back from workers that were gone.' },
     'type',
   ),
   slots: gauge({ name: 'headgate_worker_slots', of: 'worker', help: 'Slots of this process.' }, 'type'),

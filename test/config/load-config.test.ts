@@ -93,16 +93,23 @@ describe('what comes with Headgate', () => {
 
   test('has examples that are right too, once the marks are taken away', async () => {
     const text = await readFile(join(ROOT, 'headgate.yaml'), 'utf8');
-    const examples = text.replace(/^( *)# (?=(admin|tenants|ocr|policies|routes|gateways|trustProxy):| {2})/gm, '$1');
+    const examples = text.replace(
+      /^( *)# (?=(admin|tenants|ocr|policies|routes|gateways|workers|trustProxy):| {2})/gm,
+      '$1',
+    );
     const cwd = await folderWith({ 'headgate.yaml': examples });
     await mkdir(join(cwd, 'schemas'));
     await writeFile(join(cwd, 'schemas/ocr.json'), '{}');
-    const config = await loadConfig({ env: { ACME_KEY: KEY, OPERATOR_KEY: `${KEY}2`, GATEWAY_KEY: `${KEY}3` }, cwd });
+    const config = await loadConfig({
+      env: { ACME_KEY: KEY, OPERATOR_KEY: `${KEY}2`, GATEWAY_KEY: `${KEY}3`, WORKER_KEY: `${KEY}4` },
+      cwd,
+    });
     expect([...config.types.keys()]).toEqual(['echo', 'ocr']);
     expect(config.types.get('ocr')?.handler).toBe(join(cwd, 'handlers/ocr.ts'));
     expect(config.tenants.get('acme')?.keys).toEqual([KEY]);
     expect(config.admin.keys).toEqual([`${KEY}2`]);
     expect(config.gateways.keys).toEqual([`${KEY}3`]);
+    expect(config.workers.keys).toEqual([`${KEY}4`]);
     expect(config.trustProxy).toEqual(['127.0.0.0/8', '::1/128']);
     expect([...config.policies.keys()]).toEqual(['api']);
     expect(config.routes).toEqual([{ method: 'POST', path: '/uploads/*', policy: 'api', cost: 10 }]);
@@ -122,6 +129,7 @@ test('a file that says the least gets the stated defaults', async () => {
     dashboard: true,
     admin: { keys: [] },
     gateways: { keys: [] },
+    workers: { keys: [] },
     trustProxy: false,
     types: new Map([
       [
@@ -223,6 +231,7 @@ routes:
     shutdownGraceMs: 0,
     admin: { keys: ['admin-key-admin-key', KEY] },
     gateways: { keys: ['gateway-key-gateway'] },
+    workers: { keys: [] },
     trustProxy: ['127.0.0.0/8', '::1/128', '10.0.0.0/8', 'fd00::1/128'],
     types: new Map([
       [

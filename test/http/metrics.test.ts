@@ -59,7 +59,11 @@ const NO_DECISIONS: readonly DecisionCount[] = [];
 async function served(script: Script, { tenants = 10, open = false, counts = NO_DECISIONS } = {}) {
   const { shaping } = scriptedShaping({ type: async (name) => typeView(name), ...script });
   const door = doorOf(await testConfig());
-  const metrics = new ApiMetrics({ shaping, typeNames: door.typeNames, policing: { counts: () => counts }, tenants });
+  const metrics = new ApiMetrics({
+    ...{ shaping, typeNames: door.typeNames, tenants },
+    policing: { counts: () => counts },
+    remoteTypes: [],
+  });
   const { app } = await testApp({ shaping, metrics: { of: metrics, open } });
   endings.push(() => app.close());
   const scrape = async () => {

@@ -11,6 +11,11 @@ const PROGRAMS = {
   caddy: { packages: ['caddy'], program: 'usr/bin/caddy', version: 'version' },
   ab: { packages: ['apache2-utils'], program: 'usr/bin/ab', version: '-V' },
   promtool: { packages: ['prometheus'], program: 'usr/bin/promtool', version: '--version' },
+  python3: {
+    packages: ['python3.11-minimal', 'libpython3.11-minimal', 'libpython3.11-stdlib'],
+    program: 'usr/bin/python3.11',
+    version: '--version',
+  },
   strace: { packages: ['strace'], program: 'usr/bin/strace', version: '-V' },
 } as const;
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import type { RunTerms } from '../../src/shaping/run-job.js';
 import { type Handler, Unrecoverable, UpstreamBusy } from '../../workers/handler.js';
 import { inProcess } from '../../workers/perform.js';
-import { Run, type RunPlan, type RunTerms } from '../../workers/run.js';
+import { Run, type RunPlan } from '../../workers/run.js';
 
 const quiet = () => undefined;
 const SERVICES = {

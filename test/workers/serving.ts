@@ -1,10 +1,11 @@
 import { openConnection, Subscriber, untilReady } from '../../src/redis/connection.js';
+import type { EndedRun } from '../../src/shaping/run-job.js';
 import type { WorkSource } from '../../src/shaping/work-source.js';
 import type { Handler } from '../../workers/handler.js';
 import { inProcess } from '../../workers/perform.js';
 import { Pool } from '../../workers/pool.js';
 import type { RunPlan } from '../../workers/run.js';
-import { type EndedRun, Runner } from '../../workers/runner.js';
+import { Runner } from '../../workers/runner.js';
 
 export interface ServeOptions {
   readonly socketPath: string;

@@ -1,7 +1,8 @@
 import type { MessagePort } from 'node:worker_threads';
+import type { RunJob } from '../../src/shaping/run-job.js';
 import type { Handler, RunningInfo } from '../handler.js';
 import { loadHandler } from '../load-handler.js';
-import { perform, type RunJob, type WorkTerms } from '../perform.js';
+import { perform, type WorkTerms } from '../perform.js';
 import { farContext } from './far-context.js';
 import { type Thrown, toThrown } from './thrown.js';
 

@@ -4,7 +4,7 @@ export interface DescribedRoute {
   readonly summary: string;
   readonly description: string;
   /** Whose key opens it; a tenant's or an admin's unless stated. */
-  readonly key?: 'none' | 'admin' | 'gateway';
+  readonly key?: 'none' | 'admin' | 'gateway' | 'worker';
   /** Headers of the request that mean something here. */
   readonly headers?: readonly RequestHeader[];
   /** What each answer below 400 means, by its status. */

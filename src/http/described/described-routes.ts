@@ -5,6 +5,7 @@ import { LIMIT_ROUTES } from './limit-routes.js';
 import { POLICY_ROUTES } from './policy-routes.js';
 import { SHARED_ROUTES } from './shared-routes.js';
 import { TENANT_ROUTES } from './tenant-routes.js';
+import { WORKER_ROUTES } from './worker-routes.js';
 
 const ROUTES: DescribedRoutes = {
   ...HEALTH_ROUTES,
@@ -13,6 +14,7 @@ const ROUTES: DescribedRoutes = {
   ...POLICY_ROUTES,
   ...TENANT_ROUTES,
   ...SHARED_ROUTES,
+  ...WORKER_ROUTES,
 };
 
 /** What is said of a route; `undefined` when nothing is, which a test makes a fault. */

@@ -9,6 +9,9 @@ export const EXAMPLE_JOBS = {
   running: '01kcb6v0xk3t4m5n6p7q8r9s3t.chat.0',
 } as const;
 
+/** The running job is held by a worker elsewhere under this claim. */
+export const RUNNING_CLAIM = '6b1f0c2e-4d1c-4a52-8f3b-0d5c1b7a9e10';
+
 /** The job that has completed was posted so. */
 export const COMPLETED_JOB = { type: 'chat', data: { question: 'What is a weir?' } };
 export const COMPLETED_KEY = 'question-17';

@@ -57,6 +57,7 @@ const KEY_HEADERS: Readonly<Record<string, Record<string, string>>> = {
   none: {},
   key: { authorization: `Bearer ${KEYS.acme}` },
   admin: { authorization: `Bearer ${KEYS.admin}` },
+  worker: { authorization: `Bearer ${KEYS.worker}` },
   gateway: { 'x-headgate-gateway-key': KEYS.gateway },
 };
 

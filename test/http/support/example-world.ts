@@ -6,7 +6,9 @@ import {
   COMPLETED_RESULT,
   EXAMPLE_JOBS,
   EXAMPLE_KEY,
+  RUNNING_CLAIM,
 } from '../../../src/http/described/example-world.js';
+import { hashKey } from '../../../src/http/keyring.js';
 import { openPolicing } from '../../../src/policing/open-policing.js';
 import { routeTable } from '../../../src/policing/route-table.js';
 import { closeConnection, openConnection, untilReady } from '../../../src/redis/connection.js';
@@ -20,6 +22,7 @@ import { type Outcome, WorkSource } from '../../../src/shaping/work-source.js';
 import type { TestRedis } from '../../support/redis-server.js';
 import { EXHAUSTED_KEY } from './foreign-names.js';
 import { type LiveApp, liveApp } from './live-app.js';
+import { remoteWork } from './remote-work.js';
 import { configFrom, KEYS } from './test-config.js';
 
 const YAML = `
@@ -60,8 +63,10 @@ export async function exampleWorld(server: TestRedis): Promise<ExampleWorld> {
   const { policies, routes } = await configFrom(YAML);
   const policing = openPolicing({ policies, redis: commands });
   const ids: string[] = [];
+  const remote = await remoteWork(server.socketPath, YAML);
   const live = await liveApp(server.socketPath, YAML, {
     feed,
+    remote: remote.work,
     policed: { policing, policies, routes: routeTable(routes) },
     document: { version: '1.2.3' },
     newJobId: (type) => ids.shift() ?? newJobId(type),
@@ -73,6 +78,7 @@ export async function exampleWorld(server: TestRedis): Promise<ExampleWorld> {
     live,
     async close() {
       await live.close();
+      await remote.close();
       await policing.close();
       closeConnection(events);
       await feed.close();
@@ -94,8 +100,7 @@ async function fill(live: LiveApp, ids: string[]): Promise<void> {
     const { statusCode, body: answer } = await live.app.inject({ ...request, headers: { ...content, ...headers } });
     if (statusCode !== 202) throw new Error(`the world lacks ${id}: ${answer}`);
   };
-  const run = async (outcome?: Outcome, output: readonly string[] = []) => {
-    const token = work.newToken();
+  const run = async (outcome?: Outcome, output: readonly string[] = [], token = work.newToken()) => {
     const taken = await work.dispatch(token);
     if (taken.kind !== 'job') throw new Error(`nothing to run: ${taken.kind}`);
     if (output.length > 0)
@@ -111,7 +116,7 @@ async function fill(live: LiveApp, ids: string[]): Promise<void> {
   await post(EXAMPLE_JOBS.failed, { type: 'chat', data: {} });
   await run({ kind: 'failed', value: 'no such page' });
   await post(EXAMPLE_JOBS.running, { type: 'chat', data: {} });
-  await run();
+  await run(undefined, [], `${hashKey(KEYS.worker).slice(0, 12)}#${RUNNING_CLAIM}`);
   await post(EXAMPLE_JOBS.waiting, { type: 'ocr', data: { pages: 2 } });
   const hash = createHash('sha256').update('hg_example').digest('hex');
   const argv = ['acme', EXAMPLE_KEY, hash, 'hg_5f1d0', 100, API_KEYS_CHANNEL];

@@ -40,6 +40,7 @@ export async function testApp(parts: Partial<AppParts> = {}): Promise<TestApp> {
     keyring: createKeyring(KEY_ENTRIES),
     admin: scriptedAdministration(config),
     feed: SILENT_FEED,
+    remote: { lockMs: 30_000, type: () => undefined, names: () => [] },
     ready: async () => ({ ready: true, checks: { redis: 'answers' } }),
     log: pino({ level: 'warn' }, sink),
     newJobId: (type) => newJobId(type),

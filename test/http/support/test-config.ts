@@ -10,6 +10,7 @@ export const KEYS = {
   acme: 'acme-key-0123456789',
   small: 'small-key-0123456789',
   gateway: 'gateway-key-0123456789',
+  worker: 'worker-key-0123456789',
 } as const;
 
 /** The same, for a keyring. */
@@ -18,6 +19,7 @@ export const KEY_ENTRIES: readonly KeyEntry[] = [
   { hash: hashKey(KEYS.acme), principal: { kind: 'tenant', tenant: 'acme' } },
   { hash: hashKey(KEYS.small), principal: { kind: 'tenant', tenant: 'small' } },
   { hash: hashKey(KEYS.gateway), principal: { kind: 'gateway' } },
+  { hash: hashKey(KEYS.worker), principal: { kind: 'worker' } },
 ];
 
 const YAML = `

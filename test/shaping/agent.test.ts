@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { RedisUnavailable } from '../../src/redis/outage.js';
-import { type AgentOptions, makeAgent } from '../../workers/agent.js';
+import { type AgentOptions, makeAgent } from '../../src/shaping/agent.js';
 
 const errors: unknown[] = [];
 const options = (parts: Partial<AgentOptions> = {}): AgentOptions => ({

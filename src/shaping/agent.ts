@@ -1,4 +1,4 @@
-import { isPassing } from '../src/redis/outage.js';
+import { isPassing } from '../redis/outage.js';
 
 /** A background duty of a worker process: one shape for all of them. */
 export interface Agent {

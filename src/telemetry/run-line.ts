@@ -1,0 +1,27 @@
+import type { Logger } from './logger.js';
+
+/** A run that ended, as far as logs and metrics tell of it. Durations in milliseconds. */
+export interface SeenRun {
+  readonly job: {
+    readonly id: string;
+    readonly type: string;
+    readonly tenant: string;
+    readonly attempt: number;
+    readonly requestId?: string;
+  };
+  readonly outcome: { readonly kind: string; readonly value: string };
+  readonly verdict: 'settled' | 'lost';
+  readonly waitMs: number;
+  readonly runMs: number;
+}
+
+/** One line for a run that ended, with what an operator asks of it; payloads and results never. */
+export function logRun(log: Logger, { job, outcome, verdict, waitMs, runMs }: SeenRun): void {
+  const { id, tenant, type, attempt, requestId } = job;
+  const shown = verdict === 'lost' ? 'lost' : outcome.kind;
+  const fields = { job: id, tenant, type, attempt, requestId, outcome: shown, waitMs, runMs: Math.round(runMs) };
+  if (shown === 'completed') log.info(fields, 'job completed');
+  else log.info({ ...fields, reason: outcome.value }, ENDED.has(shown) ? 'job failed' : 'job released');
+}
+
+const ENDED: ReadonlySet<string> = new Set(['failed', 'cancelled']);

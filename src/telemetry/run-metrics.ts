@@ -1,0 +1,57 @@
+import type { Counter, Histogram } from 'prom-client';
+import type { MetricRegistry } from './metric-registry.js';
+import { METRICS } from './metric-table.js';
+import type { SeenRun } from './run-line.js';
+import type { TenantLabels } from './tenant-labels.js';
+
+type OfTenant = 'type' | 'tenant';
+
+/** Counts runs of jobs, whoever has them: a pool of this process, or workers elsewhere that speak with it. */
+export class RunMetrics {
+  readonly #tenants: TenantLabels;
+  readonly #started: Counter<OfTenant>;
+  readonly #ended: Counter<OfTenant | 'outcome'>;
+  readonly #wait: Histogram<OfTenant>;
+  readonly #run: Histogram<OfTenant>;
+  readonly #slip: Histogram<'type' | 'basis'>;
+  readonly #lostLocks: Counter<'type'>;
+  readonly #recovered: Counter<'type'>;
+
+  /** @param types Those of which it is said from the beginning that no lock was lost and no job taken back. */
+  constructor(registry: MetricRegistry, tenants: TenantLabels, types: Iterable<string>) {
+    this.#tenants = tenants;
+    this.#started = registry.counter(METRICS.started);
+    this.#ended = registry.counter(METRICS.ended);
+    this.#wait = registry.histogram(METRICS.wait);
+    this.#run = registry.histogram(METRICS.run);
+    this.#slip = registry.histogram(METRICS.slip);
+    this.#lostLocks = registry.counter(METRICS.lostLocks);
+    this.#recovered = registry.counter(METRICS.recovered);
+    for (const type of types) {
+      this.#lostLocks.inc({ type }, 0);
+      this.#recovered.inc({ type }, 0);
+    }
+  }
+
+  /** `slip`: how its promised start was kept, of its first one. */
+  started(
+    { type, tenant }: { readonly type: string; readonly tenant: string },
+    slip: { readonly basis: string; readonly slipMs: number } | undefined,
+  ): void {
+    this.#started.inc({ type, tenant: this.#tenants.of(tenant) });
+    if (slip) this.#slip.observe({ type, basis: slip.basis }, slip.slipMs / 1000);
+  }
+
+  ended({ job: { type, tenant }, outcome, verdict, waitMs, runMs }: SeenRun): void {
+    const labels = { type, tenant: this.#tenants.of(tenant) };
+    this.#ended.inc({ ...labels, outcome: verdict === 'lost' ? 'lost' : outcome.kind });
+    if (verdict === 'lost') this.#lostLocks.inc({ type });
+    this.#wait.observe(labels, waitMs / 1000);
+    this.#run.observe(labels, runMs / 1000);
+  }
+
+  /** So many jobs were taken back from workers that are gone. */
+  recovered(type: string, jobs: number): void {
+    this.#recovered.inc({ type }, jobs);
+  }
+}
