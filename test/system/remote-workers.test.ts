@@ -38,8 +38,8 @@ beforeAll(async () => {
   const terms = { ratePerSecond: null, depth: DEPTH, concurrency: 2 };
   system = await refereedSystem(
     {
-      lockDuration: '500ms',
-      stalledInterval: '100ms',
+      lockDuration: '2s',
+      stalledInterval: '200ms',
       workers: { keys: [WORKER_KEY] },
       types: {
         a: { handler: undefined, options: undefined, capacity: { concurrency: TYPE_CAP } },
