@@ -10,7 +10,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/system/**'],
+          exclude: ['test/system/**', 'test/browser/**'],
           ...patient,
           globalSetup: ['test/support/redis-setup.ts'],
           maxWorkers: 2,
@@ -27,6 +27,18 @@ export default defineConfig({
           maxWorkers: 1,
           fileParallelism: false,
           sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        // The dashboard in a real browser, over whole processes.
+        test: {
+          name: 'browser',
+          include: ['test/browser/**/*.test.ts'],
+          ...patient,
+          globalSetup: ['test/support/redis-setup.ts'],
+          maxWorkers: 1,
+          fileParallelism: false,
+          sequence: { groupOrder: 2 },
         },
       },
     ],

@@ -16,6 +16,7 @@ const PROGRAMS = {
     program: 'usr/bin/python3.11',
     version: '--version',
   },
+  chromium: { packages: ['chromium', 'fonts-liberation'], program: 'usr/lib/chromium/chromium', version: '--version' },
   strace: { packages: ['strace'], program: 'usr/bin/strace', version: '-V' },
 } as const;
 

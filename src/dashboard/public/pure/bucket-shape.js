@@ -17,7 +17,7 @@ export const BUCKET = {
 
 /** What leaks faster is not shown as drops: it runs as a stream. */
 const STREAM_FROM_PER_SECOND = 3;
-const LEAST_WATER = 0.03;
+const LEAST_WATER = 0.07;
 
 /**
  * How full a bucket is drawn, 0 to 1 at its depth: by the jobs that wait, and where jobs are policed by the level

@@ -38,7 +38,8 @@ export class BucketCard {
     this.#row = row;
     const jobs = row.waiting + row.delayed;
     say(this.#waiting, count(jobs));
-    say(this.#of, row.depth === null ? ' wait' : ` of ${count(row.depth)} wait`);
+    const of = row.depth === null ? '' : ` of ${count(row.depth)}`;
+    say(this.#of, `${of} wait${row.delayed > 0 ? `, ${count(row.delayed)} delayed` : ''}`);
     say(this.#running, `${count(row.running)} running · ${rate(row.ratePerSecond)}`);
     say(this.#refused, row.refusedPerMinute > 0 ? `${count(row.refusedPerMinute)} refused/min` : '');
     this.#sayTroubles(row);

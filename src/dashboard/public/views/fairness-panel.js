@@ -54,8 +54,10 @@ export class FairnessPanel {
       ...names(noisy, ' makes the noise', ' make the noise'),
       ...names(paying, ' pays for it', ' pay for it'),
     );
-    const largest = Math.max(0.001, ...summary.shares.flatMap(({ received, deserved }) => [received, deserved]));
-    this.#bars.replaceChildren(...summary.shares.map((share) => bars(share, largest, type)));
+    // Who did not stand in line deserved nothing, and took nothing from anybody.
+    const shares = summary.shares.filter(({ deserved }) => deserved > 0);
+    const largest = Math.max(0.001, ...shares.flatMap(({ received, deserved }) => [received, deserved]));
+    this.#bars.replaceChildren(...shares.map((share) => bars(share, largest, type)));
   }
 }
 

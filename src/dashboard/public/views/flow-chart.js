@@ -3,6 +3,8 @@ import { h, say } from '../dom/element.js';
 import { onThemeChange } from '../dom/theme.js';
 import { clock, units } from '../pure/format.js';
 
+const LEAST_SPAN_S = 120;
+
 /**
  * @typedef {object} Line
  * @property {string} name
@@ -89,7 +91,12 @@ export class FlowChart {
       padding: /** @type {[number, number, number, number]} */ ([8, 6, 0, 0]),
       cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
       scales: {
-        x: { time: true },
+        x: {
+          time: true,
+          // A first point alone would be as wide as the chart.
+          range: (/** @type {any} */ _, /** @type {number} */ low, /** @type {number} */ high) =>
+            /** @type {[number, number]} */ ([Math.min(low, high - LEAST_SPAN_S), high]),
+        },
         y: {
           range: (/** @type {any} */ _, /** @type {number} */ _low, /** @type {number} */ high) =>
             /** @type {[number, number]} */ ([0, Math.max(1, high * 1.1)]),

@@ -1,0 +1,70 @@
+import { mkdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { chromiumProgram } from '../../support/chromium-program.js';
+
+const SHOTS = fileURLToPath(new URL('../output', import.meta.url));
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+/** A real browser without a window. */
+export async function startBrowser(): Promise<Browser> {
+  const executablePath = await chromiumProgram();
+  // The sandbox needs what containers do not give; the only pages that are opened are ours.
+  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
+}
+
+/** A page of somebody new, and all that the browser complained of. */
+export interface Watched {
+  readonly page: Page;
+  /** Errors and warnings of the console, and exceptions that nobody caught. */
+  readonly complaints: string[];
+  close(): Promise<void>;
+}
+
+/** Opens a page that remembers nothing. */
+export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<Watched> {
+  const context = await browser.newContext({ viewport: { width: 1360, height: 900 }, ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(30_000);
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(error.stack ?? error.message));
+  page.on('dialog', (dialog) => {
+    complaints.push(`a dialog said ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  return { page, complaints, close: () => context.close() };
+}
+
+/** Keeps a picture of what is on the screen. */
+export async function keepShot(page: Page, name: string): Promise<void> {
+  await mkdir(SHOTS, { recursive: true });
+  await page.screenshot({ path: `${SHOTS}/${name}.png` });
+}
+
+/** What axe finds that shuts somebody out: a line for each rule that is broken, at its worst two levels. */
+export async function seriousFaults(page: Page): Promise<string[]> {
+  // The page allows no script of others; the browser's own tools are not asked.
+  const source = await page.context().newCDPSession(page);
+  await source.send('Runtime.evaluate', { expression: await readFile(AXE, 'utf8') });
+  const { result } = await source.send('Runtime.evaluate', {
+    expression: `axe.run().then(({ violations }) => JSON.stringify(violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(({ id, nodes }) => id + ': ' + nodes.map(({ html, failureSummary }) => html.slice(0, 120) + ' ' + failureSummary).join(' | '))))`,
+    awaitPromise: true,
+    returnByValue: true,
+  });
+  await source.detach();
+  const faults: unknown = JSON.parse(String(result.value));
+  if (!Array.isArray(faults)) throw new Error('axe gave no answer');
+  return faults.map(String);
+}
+
+/** The text of the page, until it has this in it. */
+export async function untilSays(page: Page, selector: string, text: string | RegExp): Promise<void> {
+  await expect.poll(async () => page.locator(selector).first().textContent(), { timeout: 30_000 }).toMatch(text);
+}
