@@ -59,7 +59,7 @@ describe('the dashboard', () => {
     await page.goto(at());
     await page.getByLabel(/API key/).fill('no such key');
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await untilSays(page, '[role=alert]', /not valid/);
+    await untilSays(page, '[role=alert]', /Nobody holds this key/);
     expect(await seriousFaults(page)).toEqual([]);
     // The browser itself writes down that the key was refused.
     expect(complaints.splice(0)).toEqual([expect.stringContaining('401')]);
@@ -231,7 +231,7 @@ describe('with the key of a tenant', () => {
     expect(await page.locator('.actions').count()).toBe(0);
     await page.goto(at('#/tenant/ocr/acme'));
     await untilSays(page, '.jobs .outcome', /./);
-    expect(await page.locator('body').innerText()).not.toMatch(/\d+ of 30/);
+    expect(await page.locator('body').textContent()).not.toMatch(/\d+ of 30/);
     complaints.splice(0);
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel(/API key/).waitFor();

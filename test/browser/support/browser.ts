@@ -27,7 +27,7 @@ export interface Watched {
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<Watched> {
   const context = await browser.newContext({ viewport: { width: 1360, height: 900 }, ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(30_000);
+  page.setDefaultTimeout(15_000);
   const complaints: string[] = [];
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
@@ -66,5 +66,5 @@ export async function seriousFaults(page: Page): Promise<string[]> {
 
 /** The text of the page, until it has this in it. */
 export async function untilSays(page: Page, selector: string, text: string | RegExp): Promise<void> {
-  await expect.poll(async () => page.locator(selector).first().textContent(), { timeout: 30_000 }).toMatch(text);
+  await expect.poll(async () => page.locator(selector).first().textContent(), { timeout: 15_000 }).toMatch(text);
 }
