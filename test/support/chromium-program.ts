@@ -1,6 +1,6 @@
 import { findOnPath, SYSTEM_PATH } from '../../src/redis/embedded/find-on-path.js';
 import { runCommand } from '../../src/redis/embedded/run-command.js';
-import { debianProgram } from './debian-program.js';
+import { debianProgram, type WhereToLook } from './debian-program.js';
 
 /** With it come the fonts: without one a page has no letters. */
 const PACKAGES = ['chromium', 'fonts-liberation'];
@@ -12,14 +12,15 @@ const INSTALL_MS = 300_000;
  *
  * @throws Error when there is none to be had; it says which command installs it.
  */
-export async function chromiumProgram(path = `${process.env.PATH ?? ''}:${SYSTEM_PATH}`): Promise<string> {
+export async function chromiumProgram(where: WhereToLook = {}): Promise<string> {
+  const path = where.path ?? `${process.env.PATH ?? ''}:${SYSTEM_PATH}`;
   const installed = await findOnPath('chromium', path);
   if (installed !== undefined) return installed;
   const failed = process.getuid?.() === 0 ? await install(path) : undefined;
   const now = await findOnPath('chromium', path);
   if (now !== undefined) return now;
   try {
-    return await debianProgram('chromium', { path });
+    return await debianProgram('chromium', where);
   } catch (error) {
     const reason = failed ?? (error instanceof Error ? error.message : String(error));
     throw new Error(

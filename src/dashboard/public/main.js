@@ -16,12 +16,12 @@ let session = null;
 /** @type {Page | null} */
 let page = null;
 
+restoreTheme();
 const main = part('main');
 const stream = new LiveStream(update, showSignIn);
 const bar = new TopBar(part('bar'), signOut);
 const banner = new OutageBanner(part('banner'));
 
-restoreTheme();
 part('skip').addEventListener('click', () => main.focus());
 onSignedOut(showSignIn);
 addEventListener('hashchange', () => openRoute({ focus: true }));

@@ -6,7 +6,7 @@ import { ADMIN_KEY, type RefereedSystem, refereedSystem } from '../../system/sup
 export const TENANT_KEY = 'key-of-the-tenant-called-own';
 
 /** The rates at which buckets of the tests leak, per second. */
-export const RATES = { acme: 5, rerated: 1, otherwise: 2 } as const;
+export const RATES = { acme: 1, rerated: 1, otherwise: 2 } as const;
 const DEPTH = { acme: 30, otherwise: 1000 };
 
 /** A whole Headgate with its dashboard, a network to Redis that can fail, and the referee. */
@@ -28,7 +28,7 @@ export async function dashboardSystem(): Promise<DashboardSystem> {
   const system = await refereedSystem(
     {
       redis: proxy.url,
-      types: { ocr: {}, chat: {} },
+      types: { ocr: { attempts: 1 }, chat: {} },
       tiers: { only: { rate: `${RATES.otherwise}/s`, burst: 1, depth: DEPTH.otherwise } },
       defaultTier: 'only',
       tenants: {

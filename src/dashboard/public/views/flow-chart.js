@@ -76,7 +76,7 @@ export class FlowChart {
 
   #make() {
     const width = this.#frame.clientWidth;
-    if (width === 0) return;
+    if (width === 0 || this.#points.length === 0) return;
     const color = (/** @type {string} */ name) => paint(this.#frame, name);
     const axis = {
       stroke: color('--chart-text'),
