@@ -56,9 +56,9 @@ function signedIn(who) {
   openRoute({ focus: false });
 }
 
+/** Whom the server cannot sign out stays signed in: the banner says that it is away. */
 async function signOut() {
-  await ask('DELETE', '/dashboard/session').catch(() => undefined);
-  showSignIn();
+  await ask('DELETE', '/dashboard/session').then(showSignIn, () => undefined);
 }
 
 function showSignIn() {

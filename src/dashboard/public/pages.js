@@ -21,9 +21,17 @@ import { TenantPage } from './views/tenant-page.js';
  * @property {() => void} close nobody is there any more
  */
 
-/** @param {Context} context @param {Route} route @returns {Page} */
+/**
+ * What an address leads to. A tenant that goes to somebody else's page comes to its own overview.
+ *
+ * @param {Context} context
+ * @param {Route} route
+ * @returns {Page}
+ */
 export function openPage(context, route) {
-  switch (route.page) {
+  const { role, tenant } = context.session;
+  const isForeign = role === 'tenant' && route.page === 'tenant' && route.tenant !== tenant;
+  switch (isForeign ? 'overview' : route.page) {
     case 'overview':
       return new OverviewPage(context, route);
     case 'tenant':
