@@ -21,9 +21,12 @@ export class EventStream {
   }
 
   static async open(url: string, key: string, lastEventId?: string): Promise<EventStream> {
-    const abort = new AbortController();
     const more = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
-    const headers = { authorization: `Bearer ${key}`, ...more };
+    return EventStream.openWith(url, { authorization: `Bearer ${key}`, ...more });
+  }
+
+  static async openWith(url: string, headers: Readonly<Record<string, string>>): Promise<EventStream> {
+    const abort = new AbortController();
     return new EventStream(await fetch(url, { headers, signal: abort.signal }), abort);
   }
 
