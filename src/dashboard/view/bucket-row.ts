@@ -70,7 +70,18 @@ export function rounded(value: number, digits: number): number {
 /** Dates end there. */
 const LAST_MS = 8.64e15;
 
-function nextStart({ nextStartMs, lateMs, atMs }: SurveyedBucket): string | null {
+/** Of buckets that are shown again and again as they were found: to write down an instant takes as long as all the rest. */
+const starts = new WeakMap<SurveyedBucket, string | null>();
+
+function nextStart(bucket: SurveyedBucket): string | null {
+  const known = starts.get(bucket);
+  if (known !== undefined) return known;
+  const start = startOf(bucket);
+  starts.set(bucket, start);
+  return start;
+}
+
+function startOf({ nextStartMs, lateMs, atMs }: SurveyedBucket): string | null {
   if (nextStartMs === null || !(atMs + nextStartMs <= LAST_MS)) return null;
   return new Date(Math.round(atMs + nextStartMs - lateMs)).toISOString();
 }
