@@ -9,9 +9,10 @@
     keep_age     ms that results live
     keep_count   how many of them
     closed       "1": an earlier call for the same request closed the door
-    jobs...      12 values each: id, name, priority (BullMQ's, 1 … 10), delay (ms), cost, data (JSON), options (JSON),
+    jobs...      13 values each: id, name, priority (BullMQ's, 1 … 10), delay (ms), cost, data (JSON), options (JSON),
                  idempotency key (hash) or "", digest of the request or "", start-by (ms since 1970) or "", request id or
-                 "", instant (ms since 1970) at which it joins the queue, in place of the delay, or ""
+                 "", instant (ms since 1970) at which it joins the queue, in place of the delay, or "", who wants to
+                 be told of its end (see lib/outbox) or ""
   Returns { unix ms, depth, free places, { verdict … } }, a verdict being
     { 'admitted', id, state, position (0: delayed), wait µs, basis, earliest µs, latest µs (-1: nobody has measured) }
     { 'replayed', id }
@@ -28,7 +29,7 @@
 --- @bull addPrioritizedJob
 --- @bull addDelayedJob
 
-local WIDTH, FIRST = 12, 7
+local WIDTH, FIRST = 13, 7
 
 -- Of the call under way: the bucket, what waits and is held (delayed jobs included) as jobs are added, and the refusal
 -- that closed the door.
@@ -128,6 +129,7 @@ local function store(job, e)
   local kept = kept_promise(e.promised)
   if kept then extra[#extra + 1], extra[#extra + 2] = 'hg:w', kept end
   if job.request ~= '' then extra[#extra + 1], extra[#extra + 2] = 'hg:r', job.request end
+  if job.hook ~= '' then extra[#extra + 1], extra[#extra + 2] = 'hg:u', job.hook end
   if #extra > 0 then call('HSET', b.prefix .. job.id, unpack(extra)) end
   count_bytes(b, 1, job.bytes)
   held = held + 1
@@ -148,6 +150,7 @@ local function read_job(ARGV, at)
     cost = tonumber(ARGV[at + 4]), data = ARGV[at + 5], bytes = #ARGV[at + 5],
     opts = { priority = ARGV[at + 2], delay = ARGV[at + 3], json = ARGV[at + 6] }, idem = ARGV[at + 7], digest = ARGV[at + 8],
     start_by = start_by and us_of_unix_ms(start_by) + ty.offset, start_by_text = ARGV[at + 9], request = ARGV[at + 10],
+    hook = ARGV[at + 12],
   }
   local run_at = tonumber(ARGV[at + 11])
   if run_at then delay_until(job, run_at) end

@@ -1,6 +1,6 @@
 --[[
   erase: everything that a tenant brought and got goes from a bucket. What waits is cancelled and forgotten, what ended is
-  forgotten, with payloads, results and idempotency keys; what runs may end, and is forgotten then.
+  forgotten, with payloads, results and idempotency keys; what runs may end, and is forgotten then. Nobody is told of it.
 
   FLAGS allow-oom
   ARGV
@@ -18,7 +18,10 @@ return function(ARGV)
   local b = load_bucket(ARGV[2])
   local completed, failed = b.prefix .. 'completed', b.prefix .. 'failed'
   for _, set in ipairs({ b.prioritized, b.delayed }) do
-    for _, id in ipairs(call('ZRANGE', set, 0, limit - 1)) do end_waiting(b, id, 'cancelled', 0, 1e15) end
+    for _, id in ipairs(call('ZRANGE', set, 0, limit - 1)) do
+      call('HDEL', b.prefix .. id, 'hg:u')
+      end_waiting(b, id, 'cancelled', 0, 1e15)
+    end
   end
   local erased, remain = 0, call('ZCARD', b.prioritized) + call('ZCARD', b.delayed)
   for _, set in ipairs({ completed, failed }) do

@@ -21,7 +21,7 @@
 -- Of the call under way.
 local keep_age, keep_count, max_stalled, returned, ended
 
-local function end_stalled(b, id, job, reason, is_erased)
+local function end_stalled(b, id, job, ending, reason, is_erased, hook)
   bull_moveToFinished({
     never, b.active_key, b.prioritized, key_events, never, never, never, never, never, never, b.prefix .. 'failed', job,
     never, never,
@@ -29,6 +29,7 @@ local function end_stalled(b, id, job, reason, is_erased)
     id, now_ms, 'failedReason', reason, 'failed', '0', b.prefix,
     { token = '0', keepJobs = { count = -1 }, attempts = 0, maxMetricsSize = '' }, '',
   })
+  tell_end(b, hook, id, ending, reason)
   if is_erased then forget(b, b.prefix .. 'failed', id) end
   keep_result(b, b.prefix .. 'failed', keep_age, keep_count)
   ended[#ended + 1] = id
@@ -40,16 +41,16 @@ local function take_back(token, tenant, id)
   call('HDEL', key_running, token)
   -- The token no longer says that its holder settled the job.
   call('HDEL', job, 'pb')
-  local is_there, is_erased = look_at(job)
+  local is_there, is_erased, hook = look_at(job)
   if not is_there then
     drop_missing(b, id)
   else
     local stalled = call('HINCRBY', job, 'stc', 1)
     if call('HEXISTS', job, 'hg:x') == 1 then
       call('HSET', job, 'hg:e', 'cancelled')
-      end_stalled(b, id, job, 'cancelled', is_erased)
+      end_stalled(b, id, job, 'cancelled', 'cancelled', is_erased, hook)
     elseif stalled > max_stalled then
-      end_stalled(b, id, job, 'stalled more than ' .. max_stalled .. ' times', is_erased)
+      end_stalled(b, id, job, 'failed', 'stalled more than ' .. max_stalled .. ' times', is_erased, hook)
     else
       give_back(b, id, true)
       call('XADD', key_events, 'MAXLEN', '~', 10000, '*', 'event', 'stalled', 'jobId', id)

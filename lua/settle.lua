@@ -43,7 +43,7 @@ local MAX_TOLD = 1024
 -- Of the call under way.
 local keep_age, keep_count, finish_options
 
-local function finish(b, job, run, is_erased)
+local function finish(b, job, run, is_erased, hook)
   local target = run.outcome == 'completed' and 'completed' or 'failed'
   local set = b.prefix .. target
   local property = run.outcome == 'completed' and 'returnvalue' or 'failedReason'
@@ -56,6 +56,7 @@ local function finish(b, job, run, is_erased)
     run.id, now_ms, property, told, target, '0', b.prefix, finish_options, '',
   })
   if told ~= run.value then call('HSET', job, property, run.value) end
+  tell_end(b, hook, run.id, run.outcome, run.value)
   if is_erased then forget(b, set, run.id) end
   keep_result(b, set, keep_age, keep_count)
 end
@@ -99,14 +100,14 @@ local function end_run(b, job, run, entry)
   call('HDEL', key_running, run.token)
   call('DEL', job .. ':lock')
   if run.outcome == 'busy' then hold(b, run) end
-  local is_there, is_erased = look_at(job)
+  local is_there, is_erased, hook = look_at(job)
   if not is_there then return drop_missing(b, run.id) end
-  if not waits_again(run) then return finish(b, job, run, is_erased) end
+  if not waits_again(run) then return finish(b, job, run, is_erased, hook) end
   if run.outcome == 'busy' then was_not_started(b, job, marks_of(entry)) end
   if call('HEXISTS', job, 'hg:x') == 0 then return wait_again(b, job, run) end
   -- A job that was asked to stop does not wait again.
   run.outcome, run.value = 'cancelled', 'cancelled'
-  finish(b, job, run, is_erased)
+  finish(b, job, run, is_erased, hook)
 end
 
 -- A job that ended names its last holder (BullMQ's processedBy), one that waits again the last that gave it back.

@@ -1,4 +1,5 @@
 import type { Config, TypeConfig } from '../src/config/config.js';
+import { DELIVERY_TYPE } from '../src/config/delivery-type.js';
 import type { WorkerOrder } from '../src/config/worker-order.js';
 import { defineHandler, type Handler } from './handler.js';
 import { HandlerLoadError, loadHandler } from './load-handler.js';
@@ -16,14 +17,15 @@ export interface ServedType {
 const DEFAULT_SLOTS = 10;
 
 /**
- * Loads the handlers of the types to serve. One that cannot be used is no reason not to serve the other types: its jobs
+ * Loads the handlers of the types to serve; that of deliveries, which has none to load, is not among them. One that cannot be used is no reason not to serve the other types: its jobs
  * fail and say why. Throws one sentence when a type or a number of slots is wrong, or no handler can be used at all.
  */
 export async function loadTypes(config: Config, args: WorkerOrder): Promise<ServedType[]> {
-  for (const name of [...(args.types ?? []), ...Object.keys(args.concurrency)]) {
+  const named = args.types?.filter((name) => name !== DELIVERY_TYPE);
+  for (const name of [...(named ?? []), ...Object.keys(args.concurrency)]) {
     if (!config.types.has(name)) throw new Error(`type "${name}" is not configured; there are: ${list(config)}`);
   }
-  const wanted = args.types ?? [...config.types.keys()].filter((name) => config.types.get(name)?.handler);
+  const wanted = named ?? [...config.types.keys()].filter((name) => config.types.get(name)?.handler);
   const served: ServedType[] = [];
   for (const name of wanted) {
     const type = config.types.get(name);

@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import type { Config } from '../src/config/config.js';
+import { DELIVERY_TYPE } from '../src/config/delivery-type.js';
 import { environment } from '../src/config/environment.js';
 import { LiveConfig } from '../src/config/live-config.js';
 import { loadConfig } from '../src/config/load-config.js';
@@ -11,9 +12,12 @@ import { EvictingRedis, MemoryWatch } from '../src/redis/memory-watch.js';
 import { reachRedis } from '../src/redis/reach-redis.js';
 import { watchScripts } from '../src/redis/script.js';
 import { applyCapacities } from '../src/shaping/apply-changes.js';
+import { deliverySettings } from '../src/shaping/delivery-settings.js';
 import { LiveSettings } from '../src/shaping/live-settings.js';
+import { DROPPED, Outbox } from '../src/shaping/outbox.js';
 import { OverrideFollower } from '../src/shaping/override-follower.js';
 import { OverrideStore } from '../src/shaping/override-store.js';
+import { RedisShaping } from '../src/shaping/redis-shaping.js';
 import { createLogger } from '../src/telemetry/logger.js';
 import { redisAnswers, workerReport } from './health.js';
 import { startHealthServer } from './health-server.js';
@@ -21,11 +25,14 @@ import { loadTypes } from './load-types.js';
 import { logRuns } from './log-runs.js';
 import { makeRunner } from './make-runner.js';
 import { Pool } from './pool.js';
+import { serveDeliveries } from './webhooks/serve-deliveries.js';
 import { WorkerMetrics } from './worker-metrics.js';
 
 /** How long a command may go unanswered; a settle that meets it is repeated. */
 const DEADLINE_MS = 5000;
 const MAX_STALLED = 1;
+/** Of a delivery, which never is what made its worker die. */
+const DELIVERY_STALLS = 1000;
 /** How long handlers may take to give back what they opened. */
 const CLOSE_WITHIN_MS = 5000;
 
@@ -35,8 +42,8 @@ async function main(): Promise<void> {
   const env = environment();
   const log = createLogger({ isTerminal: process.stderr.isTTY === true && !env.ci });
   const config = await loadConfig({ env: env.variables, cwd: process.cwd(), ...args.load });
-  const types = await loadTypes(config, args);
-  for (const { config: type, fault } of types) {
+  const loaded = await loadTypes(config, args);
+  for (const { config: type, fault } of loaded) {
     if (fault) log.error({ type: type.name, reason: fault.message }, 'a handler cannot be used: its jobs fail');
   }
 
@@ -57,7 +64,8 @@ async function main(): Promise<void> {
   const messages = openConnection(redis.target, { name: 'worker-wake', deadlineMs: DEADLINE_MS });
   await refuseEviction(commands, config);
   const live = new LiveConfig(config);
-  const settings = new LiveSettings(live);
+  const settings = deliverySettings(new LiveSettings(live), live.view);
+  const types = [...loaded, ...serveDeliveries(live, args.types)];
   const subscriber = new Subscriber(messages);
   const overrides = new OverrideFollower(new OverrideStore(commands), live, subscriber, {
     onChange: (subjects) =>
@@ -76,9 +84,11 @@ async function main(): Promise<void> {
     lockMs: config.lockDurationMs,
     stalledIntervalMs: config.stalledIntervalMs,
     maxStalled: MAX_STALLED,
+    maxStalledOf: { [DELIVERY_TYPE]: DELIVERY_STALLS },
     beforeWork: async () => {
       await overrides.reload();
     },
+    outbox: new Outbox(commands, new RedisShaping(commands, settings), (dropped) => log.warn(dropped, DROPPED)),
   });
   logRuns(pool, log);
   const { tenants } = config.metrics;
@@ -87,10 +97,10 @@ async function main(): Promise<void> {
   const health =
     args.healthListen && (await startHealthServer(args.healthListen, () => workerReport(commands, runners), metrics));
   await pool.start();
-  const slots = Object.fromEntries(types.map(({ config: { name }, slots }) => [name, slots]));
+  const slots = Object.fromEntries(loaded.map(({ config: { name }, slots }) => [name, slots]));
   log.info(
     { slots, ...(health && { healthPort: health.port }) },
-    types.length > 0 ? 'worker is ready' : 'worker has no type to serve',
+    loaded.length > 0 || args.types !== undefined ? 'worker is ready' : 'worker has no type to serve',
   );
   process.send?.({ ready: true });
 

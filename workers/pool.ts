@@ -5,6 +5,7 @@ import { wakeChannel } from '../src/redis/keys.js';
 import { isPassing } from '../src/redis/outage.js';
 import { loadLibrary } from '../src/redis/script.js';
 import { type Agent, makeAgent } from '../src/shaping/agent.js';
+import type { Outbox } from '../src/shaping/outbox.js';
 import type { EndedRun, RunJob } from '../src/shaping/run-job.js';
 import { library } from '../src/shaping/scripts.js';
 import type { Slip } from '../src/shaping/slip.js';
@@ -17,8 +18,12 @@ export interface PoolOptions {
   readonly stalledIntervalMs: number;
   /** How often a job may stall before it fails. */
   readonly maxStalled: number;
+  /** The same of some types, by name. */
+  readonly maxStalledOf?: Readonly<Record<string, number>>;
   /** Whatever has to be known before jobs are taken, now and whenever Redis comes back. */
   readonly beforeWork?: () => Promise<void>;
+  /** Where ends stand that somebody wants to be told; without it nobody is. */
+  readonly outbox?: Pick<Outbox, 'drain'>;
 }
 
 interface PoolEvents {
@@ -48,6 +53,7 @@ export class Pool extends EventEmitter<PoolEvents> {
   readonly #runners: readonly Runner[];
   readonly #agents: readonly Agent[];
   readonly #beforeWork: (() => Promise<void>) | undefined;
+  readonly #outbox: PoolOptions['outbox'];
   readonly #unsubscribe: (() => void)[] = [];
   readonly #onReady = (): void => void this.#begin();
 
@@ -57,6 +63,7 @@ export class Pool extends EventEmitter<PoolEvents> {
     this.#subscriber = subscriber;
     this.#runners = runners;
     this.#beforeWork = options.beforeWork;
+    this.#outbox = options.outbox;
     this.#agents = this.#makeAgents(options);
     for (const runner of runners) this.#forward(runner);
   }
@@ -102,6 +109,7 @@ export class Pool extends EventEmitter<PoolEvents> {
   #heard(runner: Runner, message: string): void {
     const [verb, id] = message.split(' ');
     if (verb === 'cancel' && id !== undefined) runner.cancel(id);
+    else if (verb === 'outbox') void this.#drain(runner);
     else runner.wake();
   }
 
@@ -110,6 +118,7 @@ export class Pool extends EventEmitter<PoolEvents> {
     runner.on('taken', (lagMs) => this.emit('taken', runner.source.type, lagMs));
     runner.on('error', (error) => this.emit('error', error));
     runner.on('ended', (run) => {
+      if (run.told) void this.#drain(runner);
       if (run.verdict === 'lost') this.emit('released', run);
       else if (run.outcome.kind === 'completed') this.emit('completed', run);
       else if (run.outcome.kind === 'failed' || run.outcome.kind === 'cancelled') this.emit('failed', run);
@@ -117,13 +126,30 @@ export class Pool extends EventEmitter<PoolEvents> {
     });
   }
 
-  #makeAgents({ lockMs, stalledIntervalMs, maxStalled }: PoolOptions): Agent[] {
+  #makeAgents({ lockMs, stalledIntervalMs, maxStalled, maxStalledOf = {} }: PoolOptions): Agent[] {
     const onError = (error: unknown): boolean => this.emit('error', error);
     return this.#runners.flatMap((runner) => [
       makeAgent(() => keepLocks(runner), { everyMs: lockMs / 3, onError }),
-      makeAgent(() => this.#recover(runner, maxStalled), { everyMs: stalledIntervalMs, onError }),
-      makeAgent(() => sweepAll(runner), { everyMs: SWEEP_EVERY_MS, onError }),
+      makeAgent(() => this.#recover(runner, maxStalledOf[runner.source.type] ?? maxStalled), {
+        everyMs: stalledIntervalMs,
+        onError,
+      }),
+      makeAgent(() => this.#sweep(runner), { everyMs: SWEEP_EVERY_MS, onError }),
     ]);
+  }
+
+  /** What another process left in the outbox is found here, at the latest. */
+  async #sweep(runner: Runner): Promise<void> {
+    await sweepAll(runner);
+    await this.#outbox?.drain(runner.source.type);
+  }
+
+  async #drain(runner: Runner): Promise<void> {
+    try {
+      await this.#outbox?.drain(runner.source.type);
+    } catch (error) {
+      if (!isPassing(error)) this.emit('error', error);
+    }
   }
 
   async #recover(runner: Runner, maxStalled: number): Promise<void> {

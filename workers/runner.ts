@@ -179,7 +179,8 @@ export class Runner extends EventEmitter<RunnerEvents> {
       const settled = await this.#settle(held, outcome, token);
       if (settled.verdict === 'settled') this.#heardAt = performance.now();
       this.#running.delete(held.token);
-      this.emit('ended', { job: run.job, outcome, verdict: settled.verdict, waitMs: waitOf(job.fields), runMs });
+      const told = job.fields.has('hg:u');
+      this.emit('ended', { job: run.job, outcome, verdict: settled.verdict, waitMs: waitOf(job.fields), runMs, told });
       job = settled.next.kind === 'job' ? settled.next : undefined;
       if (!job && settled.next.kind === 'nothing') this.#waitFor(settled.next.waitUs);
     }

@@ -5,6 +5,7 @@
 --- @include "lib/place"
 --- @include "lib/door_charge"
 --- @include "lib/deadline"
+--- @include "lib/outbox"
 
 -- Everything of an ended job goes: its hash, its logs, its output and the idempotency key that names it.
 local function remove_ended(b, id)
@@ -14,10 +15,11 @@ local function remove_ended(b, id)
   call('DEL', job, job .. ':logs', job .. ':lock', job .. ':output')
 end
 
--- Whether a job's hash is there, and whether its tenant was erased while it ran: then it leaves nothing.
+-- Whether a job's hash is there, whether its tenant was erased while it ran (then it leaves nothing, and nobody is told),
+-- and who wants to be told of its end.
 local function look_at(job)
-  local f = call('HMGET', job, 'timestamp', 'hg:z')
-  return f[1], f[2]
+  local f = call('HMGET', job, 'timestamp', 'hg:z', 'hg:u')
+  return f[1], f[2], not f[2] and f[3]
 end
 
 local function forget(b, set, id)
@@ -47,11 +49,12 @@ end
   Take a job that waits or is delayed out of its bucket and end it as `ending` (expired, cancelled). It uses no rate: what
   was paid for at the door gets its charge back, and pays again if somebody makes it wait again. Its payload goes at once:
   nobody will run it, and who adds and cancels without end would fill Redis with what no limit counts any more.
-  False when the job is neither waiting nor delayed. The caller places the bucket.
+  Idle workers hear of an end that somebody wants to be told of. False when the job is neither waiting nor delayed. The
+  caller places the bucket.
 ]]
 local function end_waiting(b, id, ending, keep_age, keep_count)
   local job = b.prefix .. id
-  local f = call('HMGET', job, 'priority', 'hg:c', 'hg:p', 'hg:q')
+  local f = call('HMGET', job, 'priority', 'hg:c', 'hg:p', 'hg:q', 'hg:u')
   local priority, cost = tonumber(f[1]), tonumber(f[2]) or 1
   if call('ZREM', b.prioritized, id) == 1 then
     if priority then count_waiting(b, -1, priority, cost, f[3]) end
@@ -71,6 +74,7 @@ local function end_waiting(b, id, ending, keep_age, keep_count)
   call('HSET', job, 'finishedOn', now_ms, 'failedReason', ending, 'hg:e', ending)
   call('ZADD', b.prefix .. 'failed', now_ms, id)
   call('XADD', key_events, 'MAXLEN', '~', 10000, '*', 'event', 'failed', 'jobId', id, 'failedReason', ending)
+  if tell_end(b, f[5], id, ending, ending) then call('PUBLISH', key_wake, 'outbox') end
   keep_result(b, b.prefix .. 'failed', keep_age, keep_count)
   return true
 end

@@ -1,6 +1,8 @@
 import type { Redis } from 'ioredis';
 import type { Config } from '../config/config.js';
 import type { ApiMetrics } from '../http/api-metrics.js';
+import { DROPPED, Outbox } from '../shaping/outbox.js';
+import { RedisShaping } from '../shaping/redis-shaping.js';
 import { RemoteWork } from '../shaping/remote-work.js';
 import type { Settings } from '../shaping/settings.js';
 import type { Logger } from '../telemetry/logger.js';
@@ -26,6 +28,7 @@ export function openRemoteWork(
       lockMs: config.lockDurationMs,
       stalledIntervalMs: config.stalledIntervalMs,
       beforeWork: () => overrides.tried(),
+      outbox: new Outbox(commands, new RedisShaping(commands, settings), (dropped) => log.warn(dropped, DROPPED)),
       observer: {
         started: (job, slip) => metrics.runs.started(job, slip),
         ended: (run) => {

@@ -13,6 +13,7 @@ import { closeConnection, openConnection, untilTried } from '../redis/connection
 import { EvictingRedis, type MemoryState, MemoryWatch } from '../redis/memory-watch.js';
 import type { ReachedRedis } from '../redis/reach-redis.js';
 import { watchScripts } from '../redis/script.js';
+import { deliverySettings } from '../shaping/delivery-settings.js';
 import { FEED_DEADLINE_MS, RedisJobFeed } from '../shaping/job-feed.js';
 import { newJobId } from '../shaping/job-id.js';
 import { LiveSettings } from '../shaping/live-settings.js';
@@ -36,7 +37,7 @@ export interface ApiServer {
 /** Puts the API together and lets it listen. Redis need not be there: until it is, the API says so. */
 export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRedis, log: Logger): Promise<ApiServer> {
   const live = new LiveConfig(config);
-  const settings = new LiveSettings(live);
+  const settings = deliverySettings(new LiveSettings(live), live.view);
   const commands = openConnection(redis.target, {
     name: 'api',
     deadlineMs: DEADLINE_MS,

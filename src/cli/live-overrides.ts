@@ -1,6 +1,8 @@
 import type { Redis } from 'ioredis';
 import type { LiveConfig } from '../config/live-config.js';
 import { overcommitments } from '../config/overcommitment.js';
+import { OVERRIDE_FIELDS } from '../config/override-schema.js';
+import { withoutSecrets } from '../config/override-values.js';
 import { formatPath } from '../config/problem.js';
 import { closeConnection, openConnection, type RedisTarget, Subscriber } from '../redis/connection.js';
 import { isPassing } from '../redis/outage.js';
@@ -109,7 +111,8 @@ export function followOverrides(parts: OverrideParts): LiveOverrides {
 function logOverrides(live: LiveConfig, log: Logger): void {
   for (const subject of live.subjects()) {
     const place = formatPath([PLACES[subject.kind], subject.name]);
-    log.info({ place, overrides: Object.fromEntries(live.values(subject)) }, 'overridden at run time');
+    const overrides = Object.fromEntries(withoutSecrets(OVERRIDE_FIELDS[subject.kind], live.values(subject)));
+    log.info({ place, overrides }, 'overridden at run time');
     const ignored = live.ignored(subject);
     if (ignored.length > 0) log.warn({ place, ignored }, 'overrides that mean nothing by this configuration');
   }

@@ -16,6 +16,7 @@ export {
   type OpenJob,
   type StartPromise,
   type SubmittedJob,
+  type WebhookEvent,
 } from './job.js';
 export type { JobEvent } from './job-event.js';
 export type { CallOptions } from './patience.js';

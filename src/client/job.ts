@@ -4,6 +4,9 @@ export type JobState = 'waiting' | 'delayed' | 'active' | 'completed' | 'failed'
 /** What a promised start rests on; docs/http.md says more. */
 export type Basis = 'rate' | 'capacity' | 'delay';
 
+/** An end of a job that a webhook tells. */
+export type WebhookEvent = 'completed' | 'failed' | 'expired' | 'cancelled';
+
 /** A job to be done. Instants are RFC 3339, or a `Date`. */
 export interface NewJob {
   readonly type: string;
@@ -19,6 +22,8 @@ export interface NewJob {
   /** Tries in all, at most those of the type. */
   readonly attempts?: number;
   readonly backoff?: { readonly type: 'fixed' | 'exponential'; readonly delayMs: number };
+  /** Where the end of the job is told, in place of the tenant's webhook; of every end, unless `events` names some. */
+  readonly webhook?: { readonly url: string; readonly events?: readonly WebhookEvent[] };
   /** Units, where the type takes them from the request. */
   readonly cost?: number;
   /** For an admin's key; that of the client unless stated. */

@@ -8,14 +8,23 @@ const MAX_LENGTH = 256;
 
 /** A key as it is written: itself, or `env:NAME` for the variable that holds it. A fault never repeats the key. */
 export function apiKey(text: string, variables: NodeJS.ProcessEnv): Decoded<string> {
-  if (!text.startsWith('env:')) return checkedKey(text, '');
+  return fromEnvironment(text, variables, checkedKey);
+}
+
+/** A secret as it is written: itself, or `env:NAME` for the variable that holds it. `prefix` tells where it came from. */
+export function fromEnvironment(
+  text: string,
+  variables: NodeJS.ProcessEnv,
+  check: (secret: string, prefix: string) => Decoded<string>,
+): Decoded<string> {
+  if (!text.startsWith('env:')) return check(text, '');
   const name = text.slice('env:'.length);
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
     return { fault: 'env: needs the name of a variable, such as env:ACME_KEY' };
   const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
   if (value === undefined) return { fault: `the environment variable ${name} is not set` };
   if (value === '') return { fault: `the environment variable ${name} is empty` };
-  return checkedKey(value, `the environment variable ${name}: `);
+  return check(value, `the environment variable ${name}: `);
 }
 
 /** `prefix` says where the key came from. */

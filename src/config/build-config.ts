@@ -1,12 +1,22 @@
 import type { CostRule } from '../model/cost.js';
 import type { Profile } from '../model/profile.js';
+import { WEBHOOK_EVENTS } from '../model/webhook.js';
 import { policyConfig, routeConfig } from './build-policy.js';
-import type { Config, ProfileOverride, TenantConfig, TierConfig, TypeConfig } from './config.js';
+import type {
+  Config,
+  ProfileOverride,
+  TenantConfig,
+  TenantWebhook,
+  TierConfig,
+  TypeConfig,
+  WebhooksConfig,
+} from './config.js';
 import type { ConfigFields, TenantFields, TierFields } from './config-schema.js';
 import type { Mode } from './mode.js';
 import type { StatedProfile } from './profile-schema.js';
 import type { TrustProxy } from './trust-proxy.js';
 import type { TypeFields } from './type-schema.js';
+import type { TenantWebhookFields, WebhooksFields } from './webhook-schema.js';
 
 /** What does not come from the fields of the file. */
 export interface Surroundings extends Pick<Config, 'file' | 'dataDir' | 'redis' | 'listen' | 'shutdownGraceMs'> {
@@ -45,6 +55,7 @@ export function buildConfig(
     tenants: mapEntries(fields.tenants, (id, tenant) => tenantConfig(id, tenant, fields.defaultTier)),
     policies: mapEntries(fields.policies, policyConfig),
     routes: fields.routes.map(routeConfig),
+    webhooks: webhooksConfig(fields.webhooks),
     lockDurationMs: fields.lockDuration,
     stalledIntervalMs: fields.stalledInterval,
   };
@@ -103,6 +114,29 @@ function tenantConfig(id: string, fields: TenantFields, defaultTier: string): Te
     mode: fields.mode ?? null,
     types: mapEntries(fields.types ?? new Map(), (_type, stated: StatedProfile) => profileOverride(stated)),
     typeModes: modesByType(fields.types),
+    webhook: tenantWebhook(fields.webhook),
+  };
+}
+
+/** What a tenant has about whom nothing was said. */
+export const NO_WEBHOOK: TenantWebhook = { url: null, events: WEBHOOK_EVENTS, secret: null };
+
+/** A tenant's webhook; what is not stated is as it is beneath. */
+export function tenantWebhook(stated: TenantWebhookFields = {}, beneath: TenantWebhook = NO_WEBHOOK): TenantWebhook {
+  return {
+    url: stated.url ?? beneath.url,
+    events: stated.events ?? beneath.events,
+    secret: stated.secret ?? beneath.secret,
+  };
+}
+
+function webhooksConfig({ rate, timeout, backoff, ...rest }: WebhooksFields): WebhooksConfig {
+  const { delay, max } = backoff;
+  return {
+    ...rest,
+    ratePerSecond: rate,
+    timeoutMs: timeout,
+    backoff: { type: 'exponential', delayMs: delay, maxMs: max },
   };
 }
 

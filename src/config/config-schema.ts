@@ -11,6 +11,7 @@ import { REDIS_FORMS, type RedisAddress, redisAddress } from './redis-address.js
 import { RouteFields } from './route-schema.js';
 import { NETWORK_FORM, networks } from './trust-proxy.js';
 import { TypeFields } from './type-schema.js';
+import { TenantWebhookFields, WebhooksFields } from './webhook-schema.js';
 
 const HOUR_MS = 3_600_000;
 const NULL_IN_TENANT = 'null clears an override through the API; in the file, leave the field out';
@@ -55,6 +56,7 @@ export const TenantFields = Type.Object({
       description: 'Profile fields that hold for one type only, by name of the type.',
     }),
   ),
+  webhook: Type.Optional(TenantWebhookFields),
 });
 export type TenantFields = Type.Static<typeof TenantFields>;
 
@@ -203,5 +205,6 @@ export const ConfigFields = Type.Object({
     default: [],
     description: 'Which requests are held to which policy, and what they cost.',
   }),
+  webhooks: WebhooksFields,
 });
 export type ConfigFields = Type.Static<typeof ConfigFields>;

@@ -1,5 +1,6 @@
 import type { CostRule } from '../model/cost.js';
 import type { Capacity, Profile } from '../model/profile.js';
+import type { WebhookEvent } from '../model/webhook.js';
 import type { ListenAddress } from './listen-address.js';
 import type { Mode } from './mode.js';
 import type { PolicyConfig, RouteConfig } from './policy-config.js';
@@ -39,9 +40,28 @@ export interface Config {
   readonly policies: ReadonlyMap<string, PolicyConfig>;
   /** In the order of the file; no two match the same requests alike. Their policies exist. */
   readonly routes: readonly RouteConfig[];
+  readonly webhooks: WebhooksConfig;
   readonly lockDurationMs: number;
   readonly shutdownGraceMs: number;
   readonly stalledIntervalMs: number;
+}
+
+/** How webhooks are delivered. */
+export interface WebhooksConfig {
+  /** Under way at once in one worker process. */
+  readonly slots: number;
+  /** Under way at once of one tenant, over all of them. */
+  readonly perTenant: number;
+  /** Of one tenant. */
+  readonly ratePerSecond: number;
+  /** Deliveries of one tenant that may wait, and their bytes. */
+  readonly depth: number;
+  readonly maxBytes: number;
+  readonly timeoutMs: number;
+  readonly attempts: number;
+  readonly backoff: Backoff;
+  /** Whether receivers may stand at addresses that are not public. */
+  readonly allowPrivate: boolean;
 }
 
 /** How much of Redis' memory jobs may fill. */
@@ -123,4 +143,14 @@ export interface TenantConfig {
   readonly types: ReadonlyMap<string, ProfileOverride>;
   /** By type, where it is stated for one. */
   readonly typeModes: ReadonlyMap<string, Mode>;
+  readonly webhook: TenantWebhook;
+}
+
+/** Where a tenant is told of ends of its jobs. */
+export interface TenantWebhook {
+  /** `null`: nowhere, but for jobs that say so themselves. */
+  readonly url: string | null;
+  readonly events: readonly WebhookEvent[];
+  /** `null`: nothing can be signed, so nothing is sent. */
+  readonly secret: string | null;
 }

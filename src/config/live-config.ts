@@ -1,11 +1,12 @@
 import { Check } from 'typebox/value';
 import type { Capacity } from '../model/profile.js';
-import { modesByType, profileOverride } from './build-config.js';
+import { modesByType, profileOverride, tenantWebhook } from './build-config.js';
 import type { Config, ProfileOverride, TenantConfig, TierConfig, TypeConfig } from './config.js';
 import type { Mode } from './mode.js';
 import { OVERRIDE_FIELDS } from './override-schema.js';
 import { type OverrideSubject, parseSubject, subjectText } from './override-subject.js';
 import { NO_OVERRIDES, type OverrideValues, readWritten } from './override-values.js';
+import type { TenantWebhookFields } from './webhook-schema.js';
 
 /** The type's pause by hand stands among its overrides, but nobody can state it there. */
 const PAUSED = 'paused';
@@ -113,6 +114,7 @@ export class LiveConfig {
       mode: stated.mode ?? file?.mode ?? null,
       types: mergedByType(file?.types, stated.types),
       typeModes: new Map([...(file?.typeModes ?? []), ...stated.typeModes]),
+      webhook: tenantWebhook(stated.webhook, file?.webhook),
     });
   }
 
@@ -139,6 +141,7 @@ export class LiveConfig {
 export interface TenantOverrideConfig extends Pick<TenantConfig, 'stated' | 'mode' | 'types' | 'typeModes'> {
   /** `null`: what the file says. */
   readonly tier: string | null;
+  readonly webhook: TenantWebhookFields;
 }
 
 const NOTHING_STATED: TenantOverrideConfig = {
@@ -147,6 +150,7 @@ const NOTHING_STATED: TenantOverrideConfig = {
   mode: null,
   types: new Map(),
   typeModes: new Map<string, Mode>(),
+  webhook: {},
 };
 
 function tenantOverride(value: unknown): TenantOverrideConfig {
@@ -157,6 +161,7 @@ function tenantOverride(value: unknown): TenantOverrideConfig {
     mode: value.mode ?? null,
     types: new Map([...(value.types ?? [])].map(([type, stated]) => [type, profileOverride(stated)])),
     typeModes: modesByType(value.types),
+    webhook: value.webhook ?? {},
   };
 }
 

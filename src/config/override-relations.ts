@@ -6,10 +6,11 @@ import type { OverrideSubject } from './override-subject.js';
 import type { OverrideValues } from './override-values.js';
 import type { OverrideFault } from './read-override.js';
 import { spacingFault } from './relations.js';
+import { webhookUrlFault } from './webhook-relations.js';
 
 /**
- * What is wrong with overrides whose fields are each fine by themselves: a tier or type that is not there, or a rate that
- * leaves no time between two jobs.
+ * What is wrong with overrides whose fields are each fine by themselves: a tier or type that is not there, a webhook that
+ * leads where none may, or a rate that leaves no time between two jobs.
  *
  * @param values All that would be overridden of the subject.
  */
@@ -29,6 +30,8 @@ export function overrideFault(
     if (first !== 'types' || live.file.types.has(type)) continue;
     return invalid(`types.${type}`, `there is no type "${type}"; ${suggestName(type, types, 'types')}`);
   }
+  const webhookFault = webhookUrlFault(live, subject, values);
+  if (webhookFault !== undefined) return invalid('webhook.url', webhookFault);
   return rateFault(live, subject, values);
 }
 

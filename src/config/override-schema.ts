@@ -8,10 +8,10 @@ import { CapacityFields, StatedProfile } from './profile-schema.js';
  * of them may be left out.
  */
 const { rate, burst, concurrency } = CapacityFields.properties;
-const { tier, types } = TenantFields.properties;
+const { tier, types, webhook } = TenantFields.properties;
 
-/** A tenant: its tier, its profile and mode, and those of one type. */
-const TenantOverrideFields = Type.Object({ tier, ...StatedProfile.properties, types });
+/** A tenant: its tier, its profile and mode, and those of one type, its webhook. */
+const TenantOverrideFields = Type.Object({ tier, ...StatedProfile.properties, types, webhook });
 
 /** A type: its capacity. */
 const TypeOverrideFields = Type.Object({

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { Check } from 'typebox/value';
 import { isChoice, isEntries, isQuantity, isText, quantityOf } from './field.js';
 import { formatQuantity } from './quantity.js';
 
@@ -21,8 +22,12 @@ export function writtenFields(schema: Type.TSchema, value: unknown, prefix = '')
     const parts = Object.entries(schema.properties);
     return joined(parts.map(([name, property]) => writtenFields(property, fields.get(name), `${prefix}${name}.`)));
   }
-  const text = isQuantity(schema) ? formatQuantity(schema.unit, Number(value)) : String(value);
-  return new Map([[prefix.slice(0, -1), text]]);
+  return new Map([[prefix.slice(0, -1), textOf(schema, value)]]);
+}
+
+function textOf(schema: Type.TSchema, value: unknown): string {
+  if (Type.IsArray(schema)) return JSON.stringify(value);
+  return isQuantity(schema) ? formatQuantity(schema.unit, Number(value)) : String(value);
 }
 
 /** What stored fields say, in the program's terms, and the names of those that say nothing by this schema. */
@@ -41,6 +46,12 @@ export function readWritten(
   return { value, ignored };
 }
 
+/** Without the secrets, which are never shown. */
+export function withoutSecrets(schema: Type.TObject, values: OverrideValues): OverrideValues {
+  const isSecret = (leaf: Type.TSchema | undefined): boolean => leaf !== undefined && isText(leaf) && leaf.secret;
+  return new Map([...values].filter(([name]) => !isSecret(leafAt(schema, name))));
+}
+
 /** The same as JSON has them in a request: names inside one another, bare numbers where the file has bare numbers. */
 export function overridesAsJson(schema: Type.TObject, values: OverrideValues): Record<string, unknown> {
   const json: Record<string, unknown> = {};
@@ -51,12 +62,17 @@ export function overridesAsJson(schema: Type.TObject, values: OverrideValues): R
     const last = steps.pop() ?? '';
     let object = json;
     for (const step of steps) object = childOf(object, step);
-    object[last] = writtenAsJson(leaf, text);
+    object[last] = overrideAsJson(leaf, text);
   }
   return json;
 }
 
-/** `"2/s"`, `50`, `"unlimited"`: a value as a request would have it. */
+/** `"2/s"`, `50`, `"unlimited"`, `["failed"]`: a value as a request would have it. */
+export function overrideAsJson(schema: Type.TSchema, text: string): unknown {
+  return Type.IsArray(schema) ? JSON.parse(text) : writtenAsJson(schema, text);
+}
+
+/** The same of a value that is no list. */
 export function writtenAsJson(schema: Type.TSchema, text: string): string | number {
   const isBare = isQuantity(schema) && (schema.unit === 'count' || schema.unit === 'number');
   return isBare && text !== 'unlimited' ? Number(text) : text;
@@ -82,9 +98,19 @@ export function leafAt(schema: Type.TObject, name: string): Type.TSchema | undef
 function decode(schema: Type.TSchema, text: string): unknown {
   if (isQuantity(schema)) return quantityOf(schema, text);
   if (isChoice(schema)) return schema.choices.includes(text) ? text : undefined;
+  if (Type.IsArray(schema)) return listOf(schema, text);
   if (!isText(schema)) return undefined;
   const decoded = schema.decode(text, { folder: '', variables: {} });
   return 'value' in decoded ? decoded.value : undefined;
+}
+
+function listOf(schema: Type.TArray, text: string): unknown {
+  try {
+    const list: unknown = JSON.parse(text);
+    return Check(schema, list) ? list : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function place(schema: Type.TSchema, into: unknown, steps: readonly string[], leaf: unknown): void {

@@ -9,6 +9,7 @@ import type { Path } from './problem.js';
 import type { ProblemList } from './problem-list.js';
 import { formatQuantity } from './quantity.js';
 import { checkRoutes } from './route-relations.js';
+import { checkWebhooks } from './webhook-relations.js';
 
 /**
  * Adds what is wrong between fields that are each fine by themselves. Fields that are not are left out of it.
@@ -24,6 +25,7 @@ export function checkRelations(fields: ConfigFields, adminKeys: readonly string[
   checkRouteCosts(fields, problems);
   checkTypeCosts(fields, problems);
   checkKeys(fields, [...fields.admin.keys, ...adminKeys], problems);
+  checkWebhooks(fields, problems);
 }
 
 const PLURAL = { tier: 'tiers', type: 'types', policy: 'policies' } as const;

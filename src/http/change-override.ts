@@ -5,6 +5,7 @@ import type { OverrideSubject } from '../config/override-subject.js';
 import { changedValues, type OverrideFault, readOverride } from '../config/read-override.js';
 import type { Administration } from '../shaping/administration.js';
 import { accepted, type Checked, refused } from './problems.js';
+import { withWebhookSecret } from './tenant-webhook.js';
 
 /** A body of overrides is small, however many types a tenant has fields for. */
 export const OVERRIDE_BYTES = 64 * 1024;
@@ -16,13 +17,21 @@ export function overrideBody(kind: OverrideSubject['kind']): Type.TObject {
   return Type.Object(Object.fromEntries(names.map((name) => [name, field])), { additionalProperties: false });
 }
 
-/** Changes what a subject overrides, as the body says; answers how many buckets were re-timed. Nothing is stored of a bad one. */
+/** What came of a change. */
+export interface Changed {
+  /** Buckets that were re-timed. */
+  readonly retimed: number;
+  /** Made because there was none, and shown this once. */
+  readonly webhookSecret?: string;
+}
+
+/** Changes what a subject overrides, as the body says. Nothing is stored of a bad one. */
 export async function changeOverride(
   admin: Administration,
   subject: OverrideSubject,
   body: unknown,
   replace: boolean,
-): Promise<Checked<number>> {
+): Promise<Checked<Changed>> {
   if (body === undefined) {
     const detail = 'The body states the fields to override, as in the configuration file.';
     return refused({ code: 'missing_field', field: 'body', detail });
@@ -30,9 +39,11 @@ export async function changeOverride(
   const held = admin.live.values(subject);
   const read = readOverride(OVERRIDE_FIELDS[subject.kind], body, held);
   if ('fault' in read) return faulty(read.fault);
-  const fault = overrideFault(admin.live, subject, changedValues(held, read.change, replace));
+  const { change, made } = withWebhookSecret(admin.live, subject, body, read.change, replace);
+  const fault = overrideFault(admin.live, subject, changedValues(held, change, replace));
   if (fault !== undefined) return faulty(fault);
-  return accepted(await admin.change(subject, read.change, replace));
+  const retimed = await admin.change(subject, change, replace);
+  return accepted({ retimed, ...(made !== undefined && { webhookSecret: made }) });
 }
 
 /** Clears everything that was overridden of a subject; answers how many buckets were re-timed. */

@@ -1,4 +1,6 @@
 import { type Static, Type } from 'typebox';
+import { LONGEST_WEBHOOK_URL } from '../config/webhook-url.js';
+import { WEBHOOK_EVENTS, type WebhookEvent } from '../model/webhook.js';
 
 /** Ten years: far beyond what a 32-bit timer can hold, and a bound all the same. */
 export const LONGEST_DELAY_MS = 10 * 365.25 * 24 * 60 * 60 * 1000;
@@ -6,6 +8,15 @@ export const LONGEST_DELAY_MS = 10 * 365.25 * 24 * 60 * 60 * 1000;
 export const LARGEST_BATCH = 1000;
 /** 1 to 255 visible characters of ASCII. */
 export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
+
+const EVENT_NAMES = WEBHOOK_EVENTS.map((event) => `\`${event}\``).join(', ');
+
+/** An end that a webhook tells. */
+export const EVENT_NAME = Type.Unsafe<WebhookEvent>({
+  type: 'string',
+  enum: WEBHOOK_EVENTS,
+  description: `one of ${EVENT_NAMES}`,
+});
 
 /**
  * The fields of a job as it is posted. Each description completes the sentence "`field` must be …", in the
@@ -59,6 +70,29 @@ const JOB_FIELDS = {
         additionalProperties: false,
         description:
           'an object of `type`, `fixed` or `exponential`, and `delayMs`, at most the `backoff.max` of the type: the wait before a retry, in place of the type’s',
+      },
+    ),
+  ),
+  webhook: Type.Optional(
+    Type.Object(
+      {
+        url: Type.String({
+          minLength: 1,
+          maxLength: LONGEST_WEBHOOK_URL,
+          description: `an http or https URL of at most ${LONGEST_WEBHOOK_URL} characters, at a public address`,
+        }),
+        events: Type.Optional(
+          Type.Array(EVENT_NAME, {
+            minItems: 1,
+            maxItems: WEBHOOK_EVENTS.length,
+            description: `a list of events, of ${EVENT_NAMES}; all of them unless given`,
+          }),
+        ),
+      },
+      {
+        additionalProperties: false,
+        description:
+          'an object of `url`, and perhaps `events`: where the end of the job is told, in place of the tenant’s webhook',
       },
     ),
   ),

@@ -5,8 +5,9 @@ import type { LiveConfig } from '../config/live-config.js';
 import { overcommitments } from '../config/overcommitment.js';
 import { OVERRIDE_FIELDS } from '../config/override-schema.js';
 import type { OverrideSubject } from '../config/override-subject.js';
-import { overridesAsJson } from '../config/override-values.js';
+import { overridesAsJson, withoutSecrets } from '../config/override-values.js';
 import type { Administration } from '../shaping/administration.js';
+import { TenantWebhookResource, tenantWebhookResource } from './tenant-webhook.js';
 
 const Origin = Type.Object({
   value: Type.Union([Type.String(), Type.Number()], { description: 'as the file would have it' }),
@@ -34,7 +35,9 @@ export const Paused = Type.Array(
 );
 
 const Common = {
-  overrides: Type.Record(Type.String(), Type.Unknown(), { description: 'what PUT would take to state the same' }),
+  overrides: Type.Record(Type.String(), Type.Unknown(), {
+    description: 'what PUT would take to state the same; no secrets',
+  }),
   warnings: Type.Array(Type.String()),
   retimed: Type.Optional(
     Type.Integer({ description: 'buckets that this process re-timed; another may have been faster' }),
@@ -46,6 +49,8 @@ export const TenantResource = Type.Object({
   inFile: Type.Boolean(),
   tier: Origin,
   types: Type.Record(Type.String(), Type.Object({ paused: Paused, profile: Fields })),
+  webhook: TenantWebhookResource,
+  webhookSecret: Type.Optional(Type.String({ description: 'made by this request, and shown this once' })),
   ...Common,
 });
 
@@ -71,6 +76,7 @@ export async function tenantResource(admin: Administration, id: string): Promise
     inFile: live.file.tenants.has(id),
     tier: tierOrigin(live, id),
     types: Object.fromEntries(types.map(({ type, ...rest }) => [type, rest])),
+    webhook: tenantWebhookResource(live, id),
     overrides: overridden(live, { kind: 'tenant', name: id }),
     warnings: [
       ...(still.length === 0 ? [] : [`a rate of 0 means paused: nothing of this tenant starts in ${still.join(', ')}`]),
@@ -132,5 +138,6 @@ export function typePausedBecause(live: LiveConfig, type: string): ('hand' | 'ra
 }
 
 function overridden(live: LiveConfig, subject: OverrideSubject): Record<string, unknown> {
-  return overridesAsJson(OVERRIDE_FIELDS[subject.kind], live.values(subject));
+  const schema = OVERRIDE_FIELDS[subject.kind];
+  return overridesAsJson(schema, withoutSecrets(schema, live.values(subject)));
 }

@@ -40,9 +40,9 @@ export function overrideRoutes(app: HttpApp, admin: Administration, thing: Overr
   const change = (replace: boolean) => async (request: FastifyRequest, reply: FastifyReply) => {
     const name = nameIn(request, thing);
     if (!name.ok) return replyProblem(reply, name.problem);
-    const retimed = await changeOverride(admin, { kind, name: name.value }, request.body, replace);
-    if (!retimed.ok) return replyProblem(reply, retimed.problem);
-    return reply.code(200).send({ ...(await resource(name.value)), retimed: retimed.value });
+    const changed = await changeOverride(admin, { kind, name: name.value }, request.body, replace);
+    if (!changed.ok) return replyProblem(reply, changed.problem);
+    return reply.code(200).send({ ...(await resource(name.value)), ...changed.value });
   };
   app.put(url, withBody, change(true));
   app.patch(url, withBody, change(false));

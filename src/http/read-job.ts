@@ -10,6 +10,7 @@ import type { Principal } from './keyring.js';
 import { namedTenant } from './named-tenant.js';
 import { accepted, type Checked, refused } from './problems.js';
 import { readRunAt } from './read-run-at.js';
+import { readWebhook } from './read-webhook.js';
 import { readRetryTerms } from './retry-terms.js';
 import { usableType } from './usable-type.js';
 
@@ -40,7 +41,7 @@ export interface JobAtDoor {
 }
 
 /**
- * The part of the door's order that needs no Redis: tenant → type → size → schema → idempotency → cost → runAt → startBy → retries.
+ * The part of the door's order that needs no Redis: tenant → type → size → schema → idempotency → cost → runAt → startBy → retries → webhook.
  * The first refusal wins.
  */
 export function readJob(keeper: DoorKeeper, raw: unknown, source: JobSource): Checked<JobAtDoor> {
@@ -73,6 +74,8 @@ export function readJob(keeper: DoorKeeper, raw: unknown, source: JobSource): Ch
   if (!startBy.ok) return startBy;
   const retries = readRetryTerms(type.value.rules, body.value, at);
   if (!retries.ok) return retries;
+  const webhook = readWebhook(keeper.door, tenant.value, body.value.webhook, at);
+  if (!webhook.ok) return webhook;
 
   const job: NewJob = {
     id: keeper.newJobId(type.value.name, tenant.value),
@@ -85,6 +88,7 @@ export function readJob(keeper: DoorKeeper, raw: unknown, source: JobSource): Ch
     ...(startBy.value === undefined ? {} : { startByMs: startBy.value }),
     ...(idempotency.value === undefined ? {} : { idempotencyKey: idempotency.value }),
     ...(retries.value === undefined ? {} : { retries: retries.value }),
+    ...(webhook.value === undefined ? {} : { webhook: webhook.value }),
   };
   return accepted({ type: type.value.name, tenant: tenant.value, job });
 }

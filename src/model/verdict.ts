@@ -1,3 +1,5 @@
+import type { JobWebhook } from './webhook.js';
+
 /**
  * What Headgate answers at the door and about a job afterwards. Plain data: every layer above speaks in these words.
  */
@@ -66,6 +68,8 @@ export interface NewJob {
   readonly retries?: RetryTerms;
   /** Follows the job from the API's log to the handler's. */
   readonly requestId?: string;
+  /** Where its end is told, in place of its tenant's webhook. */
+  readonly webhook?: JobWebhook;
 }
 
 /** Why the door stayed shut. Nothing was charged and nothing was stored. */

@@ -41,6 +41,11 @@ export function wakeChannel(tag: ShardTag): string {
   return `${tag}:wake`;
 }
 
+/** The stream of ends that somebody is to be told of. */
+export function outboxKey(tag: ShardTag): string {
+  return `${tag}:outbox`;
+}
+
 /** BullMQ's `prefix` for the queues of a shard; the queue's name is the encoded tenant. */
 export function queuePrefix(tag: ShardTag): string {
   return `${tag}:q`;

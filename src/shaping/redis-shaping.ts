@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
+import { DELIVERY_TYPE } from '../config/delivery-type.js';
 import type { Admission, BulkRetrial, Cancellation, JobPage, JobView, NewJob, Retrial } from '../model/verdict.js';
+import { hookMark } from '../model/webhook.js';
 import { orUnavailable } from '../redis/connection.js';
 import { encodeTenant, idempotencyKey, outputKey, shardTag } from '../redis/keys.js';
 import { type Argument, runScript, type Script } from '../redis/script.js';
@@ -49,9 +51,10 @@ export class RedisShaping implements Shaping {
   async admit(type: string, tenant: string, jobs: readonly NewJob[]): Promise<DoorAnswer> {
     const { attempts, slackUs, keepResults } = typeSettings(this.#settings, type);
     const profile = profileBytes(this.#settings.profile(type, tenant), slackUs);
+    const own = type === DELIVERY_TYPE ? '' : hookMark(this.#settings.webhookEvents?.(tenant) ?? []);
     const bucket = ['', encodeTenant(tenant), profile, keepResults.ageMs, keepResults.count];
     const { verdicts, depth, freePlaces } = await admitInSteps(jobs, (step, closed) => {
-      const jobValues = step.flatMap((job) => jobArguments(type, job, attempts));
+      const jobValues = step.flatMap((job) => jobArguments(type, job, attempts, own));
       return this.#run(scripts.admit, type, [...bucket, closed ? '1' : '', ...jobValues]);
     });
     const admissions: Admission[] = [];
@@ -174,8 +177,8 @@ export class RedisShaping implements Shaping {
   }
 }
 
-/** The 12 values of one job in `admit`'s ARGV. */
-function jobArguments(type: string, job: NewJob, attempts: number): Argument[] {
+/** The 13 values of one job in `admit`'s ARGV; `mark` is that of its tenant's webhook. */
+function jobArguments(type: string, job: NewJob, attempts: number, mark: string): Argument[] {
   const priority = job.priority + 1; // BullMQ serves jobs without a priority before all others: 0 … 9 become 1 … 10.
   return [
     job.id,
@@ -189,16 +192,18 @@ function jobArguments(type: string, job: NewJob, attempts: number): Argument[] {
     job.startByMs ?? '',
     job.requestId ?? '',
     job.runAtMs ?? '',
+    job.webhook ? hookMark(job.webhook.events, job.webhook.url) : mark,
   ];
 }
 
 /** What a request has to have in common with another one under the same idempotency key. */
-function digestOf({ data, priority, delayMs, startByMs, cost, runAtMs, retries }: NewJob): string {
+function digestOf({ data, priority, delayMs, startByMs, cost, runAtMs, retries, webhook }: NewJob): string {
   return digest(
     JSON.stringify([
       ...[data, priority, delayMs, startByMs ?? null, cost],
       ...(runAtMs === undefined ? [] : [{ runAtMs }]),
       ...(retries ? [retries] : []),
+      ...(webhook ? [{ webhook }] : []),
     ]),
   );
 }

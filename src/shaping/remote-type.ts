@@ -161,7 +161,8 @@ export class RemoteType {
     const { verdict } = await orUnavailable(() => this.source.settle(held, outcome));
     if (state === 'active') {
       const runMs = Math.max(0, unixMs - Number(fields.get('processedOn')));
-      this.#observer.ended({ job, outcome, verdict, waitMs: waitOf(fields), runMs });
+      const told = fields.has('hg:u');
+      this.#observer.ended({ job, outcome, verdict, waitMs: waitOf(fields), runMs, told });
     }
     return verdict === 'settled';
   }

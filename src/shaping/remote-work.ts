@@ -3,6 +3,7 @@ import type { TypeConfig } from '../config/config.js';
 import type { Subscriber } from '../redis/connection.js';
 import { isPassing } from '../redis/outage.js';
 import { type Agent, makeAgent } from './agent.js';
+import type { Outbox } from './outbox.js';
 import { type RemoteObserver, RemoteType } from './remote-type.js';
 import { type Settings, typeSettings } from './settings.js';
 import { WorkSource } from './work-source.js';
@@ -18,6 +19,8 @@ export interface RemoteWorkOptions {
   /** What is to be known before Redis is told of the types: what overrides the configuration. */
   readonly beforeWork: () => Promise<void>;
   readonly onError: (error: unknown) => void;
+  /** Where ends stand that somebody wants to be told; without it nobody is. */
+  readonly outbox?: Pick<Outbox, 'drain'>;
 }
 
 /** Where one finds a type that workers elsewhere serve. */
@@ -31,7 +34,8 @@ export interface RemoteTypes {
 
 /**
  * The types without a handler of their own, for workers elsewhere: what a pool does for its types beside running jobs,
- * this does for theirs. Jobs of workers that vanished come back; results whose time is over go.
+ * this does for theirs. Jobs of workers that vanished come back; results whose time is over go; ends that
+ * somebody wants to be told are.
  */
 export class RemoteWork implements RemoteTypes {
   readonly lockMs: number;
@@ -44,12 +48,20 @@ export class RemoteWork implements RemoteTypes {
 
   constructor(
     parts: { redis: Redis; subscriber: Subscriber; settings: Settings; types: Iterable<TypeConfig> },
-    { lockMs, stalledIntervalMs, observer, beforeWork, onError }: RemoteWorkOptions,
+    { lockMs, stalledIntervalMs, observer: told, beforeWork, onError, outbox }: RemoteWorkOptions,
   ) {
     this.lockMs = lockMs;
     this.#redis = parts.redis;
     this.#onError = onError;
     this.#beforeWork = beforeWork;
+    const drain = async (type: string): Promise<void> => outbox?.drain(type);
+    const observer: RemoteObserver = {
+      ...told,
+      ended: (run) => {
+        told.ended(run);
+        if (run.told) drain(run.job.type).catch((error: unknown) => isPassing(error) || onError(error));
+      },
+    };
     const types = [...parts.types].filter(({ handler }) => handler === null);
     this.#types = new Map(
       types.map((config) => {
@@ -60,7 +72,7 @@ export class RemoteWork implements RemoteTypes {
     );
     this.#agents = [...this.#types.values()].flatMap(({ source }) => [
       makeAgent(() => recoverAll(source, observer), { everyMs: stalledIntervalMs, onError }),
-      makeAgent(() => sweepAll(source), { everyMs: SWEEP_EVERY_MS, onError }),
+      makeAgent(() => sweepAll(source).then(() => drain(source.type)), { everyMs: SWEEP_EVERY_MS, onError }),
     ]);
   }
 

@@ -28,6 +28,8 @@ export interface EndedRun {
   readonly verdict: 'settled' | 'lost';
   readonly waitMs: number;
   readonly runMs: number;
+  /** Somebody wants to be told of the job's end, if this was it. */
+  readonly told: boolean;
 }
 
 /** What a job brings along to its run. */

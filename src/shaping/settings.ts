@@ -1,4 +1,5 @@
 import type { Capacity, Profile } from '../model/profile.js';
+import type { WebhookEvent } from '../model/webhook.js';
 
 /** What shaping must know of a job type. */
 export interface TypeSettings {
@@ -17,6 +18,8 @@ export interface Settings {
   type(name: string): TypeSettings | undefined;
   typeNames(): readonly string[];
   profile(type: string, tenant: string): Profile;
+  /** Ends of its jobs that the tenant wants to be told; none where nobody says. */
+  webhookEvents?(tenant: string): readonly WebhookEvent[];
 }
 
 /** Settings of a type that is known to be configured. */

@@ -8,6 +8,7 @@ import { folderWith, loadText, problemsOfLoading } from './loading.js';
 const ROOT = join(import.meta.dirname, '../..');
 const ECHO = join(ROOT, 'workers/handlers/echo.ts');
 const KEY = 'a-key-of-24-characters-x';
+const HOOK_SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
 describe('which file is read', () => {
   test('without any, the one that comes with Headgate; data goes to the current folder', async () => {
@@ -161,6 +162,17 @@ test('a file that says the least gets the stated defaults', async () => {
     tenants: new Map(),
     policies: new Map(),
     routes: [],
+    webhooks: {
+      slots: 50,
+      perTenant: 4,
+      ratePerSecond: Infinity,
+      depth: 10_000,
+      maxBytes: 67_108_864,
+      timeoutMs: 15_000,
+      attempts: 16,
+      backoff: { type: 'exponential', delayMs: 5000, maxMs: 43_200_000 },
+      allowPrivate: false,
+    },
     lockDurationMs: 30_000,
     shutdownGraceMs: 30_000,
     stalledIntervalMs: 30_000,
@@ -202,13 +214,14 @@ tiers:
   free: { rate: 1/m, mode: police, allow: [chat] }
 defaultTier: free
 tenants:
-  acme: { tier: free, keys: [env:ACME, env:ACME_OLD], allow: [ocr, chat], rate: unlimited, maxWait: 0s, mode: shape, types: { ocr: { rate: 0, jobRate: 30/m, mode: police }, chat: {} } }
+  acme: { tier: free, keys: [env:ACME, env:ACME_OLD], allow: [ocr, chat], rate: unlimited, maxWait: 0s, mode: shape, types: { ocr: { rate: 0, jobRate: 30/m, mode: police }, chat: {} }, webhook: { url: HTTPS://Hooks.example:443/acme#x, events: [failed, expired], secret: env:ACME_HOOK } }
   42: {}
 policies:
   api: { rate: 5/s }
 routes:
   - { path: /uploads/*, method: POST, policy: api, cost: 2.5 }
   - { path: /*, policy: api }
+webhooks: { slots: 5, perTenant: 1, rate: 2/s, depth: 10, maxBytes: 1MB, timeout: 1s, attempts: 3, backoff: { delay: 1s, max: 1m }, allowPrivate: true }
 `;
   const cwd = await folderWith({ 'headgate.yaml': text, 'ocr.json': '{"required":["pages"]}' });
   const env = {
@@ -216,6 +229,7 @@ routes:
     GATEWAY: 'gateway-key-gateway',
     ACME: KEY.toUpperCase(),
     ACME_OLD: KEY.toUpperCase(),
+    ACME_HOOK: HOOK_SECRET,
   };
   expect(await loadConfig({ env, cwd })).toEqual({
     file: join(cwd, 'headgate.yaml'),
@@ -278,6 +292,7 @@ routes:
             ['chat', {}],
           ]),
           typeModes: new Map([['ocr', 'police']]),
+          webhook: { url: 'https://hooks.example/acme', events: ['failed', 'expired'], secret: HOOK_SECRET },
         },
       ],
       [
@@ -291,6 +306,7 @@ routes:
           mode: null,
           types: new Map(),
           typeModes: new Map(),
+          webhook: { url: null, events: ['completed', 'failed', 'expired', 'cancelled'], secret: null },
         },
       ],
     ]),
@@ -299,6 +315,17 @@ routes:
       { method: 'POST', path: '/uploads/*', policy: 'api', cost: 2.5 },
       { method: '*', path: '/*', policy: 'api', cost: 1 },
     ],
+    webhooks: {
+      slots: 5,
+      perTenant: 1,
+      ratePerSecond: 2,
+      depth: 10,
+      maxBytes: 1_048_576,
+      timeoutMs: 1000,
+      attempts: 3,
+      backoff: { type: 'exponential', delayMs: 1000, maxMs: 60_000 },
+      allowPrivate: true,
+    },
   });
 });
 

@@ -25,6 +25,8 @@ export interface JobSpec {
   readonly requestId?: string;
   /** Wall-clock milliseconds since 1970. */
   readonly runAtMs?: number;
+  /** Who wants to be told of its end: see lua/lib/outbox.lua. */
+  readonly hook?: string;
 }
 
 /** The type as a whole; everything unlimited by default. */
@@ -252,8 +254,8 @@ export class ScriptShard {
     const { id, delayMs = 0, cost = 1, data = '{}', idempotencyKey = '', digest = 'digest', requestId = '' } = job;
     const priority = (job.priority ?? 4) + 1;
     const options = formatOptions({ priority, delayMs, attempts: this.attempts });
-    const instants = [job.startByMs ?? '', requestId, job.runAtMs ?? ''];
-    return [id, 'type', priority, delayMs, cost, data, options, idempotencyKey, digest, ...instants];
+    const rest = [job.startByMs ?? '', requestId, job.runAtMs ?? '', job.hook ?? ''];
+    return [id, 'type', priority, delayMs, cost, data, options, idempotencyKey, digest, ...rest];
   }
 
   #changed<Reply>(script: Script<Reply>): Script<Reply> {

@@ -23,6 +23,7 @@ export interface Enqueued {
   readonly delayMs?: number;
   readonly startBy?: string;
   readonly idempotencyKey?: string;
+  readonly webhook?: object;
 }
 
 /** What HTTP answered. */
@@ -110,13 +111,14 @@ export class Witness {
     }
   }
 
-  #requestOf({ type, tenant, data = {}, priority, delayMs, startBy }: Enqueued): object {
+  #requestOf({ type, tenant, data = {}, priority, delayMs, startBy, webhook }: Enqueued): object {
     return {
       type,
       data,
       ...(priority === undefined ? {} : { priority }),
       ...(delayMs === undefined ? {} : { delayMs }),
       ...(startBy === undefined ? {} : { startBy }),
+      ...(webhook === undefined ? {} : { webhook }),
       ...(this.#options.admin === true ? { tenant } : {}),
     };
   }

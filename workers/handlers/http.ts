@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { environment } from '../../src/config/environment.js';
 import { defineHandler, type HandlerContext, Unrecoverable, UpstreamBusy } from '../handler.js';
 import { type HttpOptions, httpOptions } from './http/http-options.js';
-import { PrivateAddressError } from './http/public-address.js';
+import { reached } from './http/reached.js';
 import { type Answer, readAnswer } from './http/read-answer.js';
 import { retryAfterMs } from './http/retry-after.js';
 import { send } from './http/send.js';
@@ -66,17 +66,4 @@ function costIn(value: unknown, rule: HttpOptions['cost']): number | undefined {
   }
   if (typeof found !== 'number' || found < 0) return undefined;
   return Math.min(Math.max(found / rule.per, LEAST_COST), GREATEST_COST);
-}
-
-/** Says what failed on the way without the addresses that Node's own messages name: the tenant reads them. */
-async function reached<T>(act: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  try {
-    return await act();
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof PrivateAddressError) throw new Unrecoverable(error.message);
-    const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
-    if (code === undefined) throw error;
-    throw new Error(`the upstream could not be reached, or broke off (${code})`, { cause: error });
-  }
 }

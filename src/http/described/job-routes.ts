@@ -62,6 +62,15 @@ export const JOB_ROUTES: DescribedRoutes = {
         status: 202,
         answer: { ...WAITING, state: 'delayed', ...PROMISE, position: null, waitMs: 60_000, basis: 'delay' },
       },
+      told: {
+        body: {
+          type: 'ocr',
+          data: { pages: 1 },
+          webhook: { url: 'https://hooks.example.com/scans', events: ['completed', 'failed'] },
+        },
+        status: 202,
+        answer: { ...WAITING, position: 2 },
+      },
       waitedFor: {
         headers: { 'Idempotency-Key': COMPLETED_KEY, Prefer: 'wait=30' },
         body: COMPLETED_JOB,

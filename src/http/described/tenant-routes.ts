@@ -8,9 +8,11 @@ const TENANT = {
   inFile: true,
   tier: { value: 'pro', from: 'file', at: 'tenants.acme' },
   types: { ocr: { paused: [], profile: { rate: FROM_TIER } } },
+  webhook: { url: null, events: ['completed', 'failed', 'expired', 'cancelled'], signed: true },
   overrides: {},
   warnings: [],
 };
+const WEBHOOK = { url: 'https://hooks.example.com/headgate', events: ['completed', 'failed'] };
 const OVERRIDDEN = { value: '2/s', from: 'override', at: 'tenants.acme.types.ocr' };
 const CHANGED = {
   ...TENANT,
@@ -53,10 +55,28 @@ export const TENANT_ROUTES: DescribedRoutes = {
   },
   'PATCH /v1/tenants/{id}': {
     summary: 'Change some overrides of a tenant',
-    description: 'Fields as in the configuration file; `null` clears one. Holds at once, for what already waits too.',
+    description:
+      'Fields as in the configuration file; `null` clears one. Holds at once, for what already waits too. A tenant whose webhook has no ' +
+      'secret is given one, which is shown this once; `secret: null` makes a new one.',
     key: 'admin',
     answers: { 200: 'the tenant, as it is now' },
-    examples: { ocrRate: { path, body: { types: { ocr: { rate: '2/s' } } }, status: 200, answer: CHANGED } },
+    examples: {
+      ocrRate: { path, body: { types: { ocr: { rate: '2/s' } } }, status: 200, answer: CHANGED },
+      webhook: {
+        path: { id: 'small' },
+        body: { webhook: WEBHOOK },
+        status: 200,
+        answer: {
+          ...TENANT,
+          tenant: 'small',
+          tier: { value: 'pro', from: 'file', at: 'tenants.small' },
+          webhook: { ...WEBHOOK, signed: true },
+          webhookSecret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD0vUL5wBl3dc=',
+          overrides: { webhook: WEBHOOK },
+          retimed: 0,
+        },
+      },
+    },
   },
   'DELETE /v1/tenants/{id}': {
     summary: 'Erase a tenant',

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { DELIVERY_TYPE } from '../../config/delivery-type.js';
 import type { Administration } from '../../shaping/administration.js';
 import { tenantId } from '../admin-only.js';
 import type { HttpApp } from '../http-app.js';
@@ -28,7 +29,7 @@ export function tenantRoutes(app: HttpApp, admin: Administration): void {
 /** Its keys go first: who holds one would otherwise bring it back. */
 async function eraseTenant(admin: Administration, tenant: string) {
   for (const { id } of await admin.keys.list(tenant)) await admin.keys.revoke(tenant, id);
-  const types = [...admin.live.file.types.keys()];
+  const types = [...admin.live.file.types.keys(), DELIVERY_TYPE];
   const all = await Promise.all(types.map((type) => admin.erase(type, tenant)));
   return {
     erased: all.reduce((sum, { erased }) => sum + erased, 0),

@@ -34,7 +34,7 @@ tiers:
   free: { rate: 1/s }
 defaultTier: free
 tenants:
-  acme: { tier: pro, types: { chat: { rate: unlimited } } }
+  acme: { tier: pro, types: { chat: { rate: unlimited } }, webhook: { secret: whsec_${Buffer.alloc(32).toString('base64')} } }
   small: { tier: pro, types: { chat: { rate: unlimited } } }
 policies:
   api: { rate: 2/s, burst: 100, onOutage: open }

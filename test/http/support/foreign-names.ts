@@ -58,7 +58,7 @@ const SHARED: Readonly<Record<string, string>> = {
     cost: 'a number',
     peek: 'yes or no',
   },
-  ...{ data: 'what the handler gets', attempts: 'a number', backoff: 'numbers' },
+  ...{ data: 'what the handler gets', attempts: 'a number', backoff: 'numbers', webhook: 'where to tell of the end' },
   ...{ delayMs: 'a number', runAt: 'an instant', startBy: 'an instant', Prefer: 'a number' },
   'Last-Event-ID': 'a place in the output of the job that the path names',
 };

@@ -6,6 +6,7 @@ import { doorOf } from '../../../src/http/door.js';
 import { closeConnection, openConnection, Subscriber, untilReady } from '../../../src/redis/connection.js';
 import { administration } from '../../../src/shaping/administration.js';
 import { applyChanges } from '../../../src/shaping/apply-changes.js';
+import { deliverySettings } from '../../../src/shaping/delivery-settings.js';
 import { RemoteKeyDirectory } from '../../../src/shaping/key-directory.js';
 import { LiveSettings } from '../../../src/shaping/live-settings.js';
 import { OverrideFollower } from '../../../src/shaping/override-follower.js';
@@ -59,7 +60,7 @@ export async function liveApp(
   follower.start();
   const directory = new RemoteKeyDirectory(new RedisTenantKeys(redis), subscriber);
   await follower.reload();
-  const shaping = new RedisShaping(redis, settings);
+  const shaping = new RedisShaping(redis, deliverySettings(settings, live.view));
   const { app, logged } = await testApp({
     shaping,
     door: doorOf(live.view),

@@ -1,7 +1,8 @@
 import { type IncomingMessage, request as plain } from 'node:http';
 import { request as secure } from 'node:https';
+import { addressIn, isPublicAddress } from '../../../src/model/public-address.js';
 import type { HttpOptions } from './http-options.js';
-import { isPublicAddress, PrivateAddressError, publicLookup } from './public-address.js';
+import { PrivateAddressError, publicLookup } from './public-address.js';
 
 /**
  * Sends a body and resolves with the answer once its head is there. Follows no redirect, uses no proxy, and opens a
@@ -9,12 +10,16 @@ import { isPublicAddress, PrivateAddressError, publicLookup } from './public-add
  *
  * @throws PrivateAddressError Before anything is sent, where the type allows public addresses alone.
  */
-export function send(options: HttpOptions, body: string, signal: AbortSignal): Promise<IncomingMessage> {
+export function send(
+  options: Pick<HttpOptions, 'url' | 'method' | 'headers' | 'allowPrivate'>,
+  body: string,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
   const { url, method, allowPrivate } = options;
-  const host = url.hostname.replace(/^\[|\]$/g, '');
   // An address is connected to without a lookup.
-  const isAddress = /^[\d.]+$/.test(host) || host.includes(':');
-  if (!allowPrivate && isAddress && !isPublicAddress(host)) return Promise.reject(new PrivateAddressError());
+  const address = addressIn(url);
+  if (!allowPrivate && address !== undefined && !isPublicAddress(address))
+    return Promise.reject(new PrivateAddressError());
   return new Promise((resolve, reject) => {
     const headers = { ...options.headers, 'accept-encoding': 'identity', 'content-length': Buffer.byteLength(body) };
     const guard = allowPrivate ? {} : { lookup: publicLookup };
