@@ -1,3 +1,5 @@
+import { type AddressInfo, connect } from 'node:net';
+import { fastify } from 'fastify';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { KnownBuckets } from '../../src/dashboard/known-buckets.js';
 import { Outlet } from '../../src/dashboard/outlet.js';
@@ -165,6 +167,29 @@ describe('a page’s outlet', () => {
     outlet.end();
     await new Promise((resolve) => outlet.stream.once('end', resolve));
     outlet.send('late');
+  });
+
+  test('closes the connection of a page that reads nothing', async () => {
+    const outlet = new Outlet(60_000, ':\n\n');
+    const app = fastify();
+    const closed = new Promise<void>((resolve) => {
+      app.get('/', async (_request, reply) => {
+        reply.raw.once('close', resolve);
+        return reply.send(outlet.stream);
+      });
+    });
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    const { port } = app.server.address() as AddressInfo;
+    const page = connect(port, '127.0.0.1', () => page.write('GET / HTTP/1.1\r\nhost: h\r\n\r\n'));
+    page.pause();
+    outlet.send('x');
+    while (!outlet.stream.destroyed) {
+      outlet.send('x'.repeat(64 * 1024));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await closed;
+    page.destroy();
+    await app.close();
   });
 
   test('is never silent for longer than it may', async () => {
