@@ -45,9 +45,9 @@ local function lacks_slot(b, jobs)
 end
 
 -- µs until virtual time comes to the tag of a job behind `cost` of its bucket, at the pace that was measured.
-local function wait_for_turn(b, s, cost)
+local function wait_for_turn(b, cost)
   local weights = ty.weights + (b.where == READY and 0 or b.weight)
-  return (math.max(0, b.finish - ty.v) + cost / b.weight) * weights * s[SPAN] / s[WORK]
+  return turn_us(math.max(0, b.finish - ty.v) + cost / b.weight, weights)
 end
 
 -- µs until a slot of the bucket's own concurrency is free for a job behind `jobs` others.
@@ -60,13 +60,13 @@ end
   estimate by. Where workers are scarce, a job also waits for the next start of anybody.
 ]]
 local function estimate_wait(b, least, cost, jobs, is_urgent)
-  local s, by_slot = load_service(), b.conc < UNLIMITED and wait_for_slot(b, jobs) or 0
-  if s[STARTS] < LEAST_STARTS or s[WORK] < NOTHING then
+  local by_slot = b.conc < UNLIMITED and wait_for_slot(b, jobs) or 0
+  if not has_pace() then
     if by_slot <= 0 then return nil end
     return math.min(FOREVER, math.max(least, by_slot)), band_of(by_slot, mean_run() / b.conc)
   end
-  local gap = s[SPAN] / s[STARTS]
-  local wait = math.min(FOREVER, math.max(least, by_slot, wait_for_turn(b, s, cost)))
+  local gap = start_gap()
+  local wait = math.min(FOREVER, math.max(least, by_slot, wait_for_turn(b, cost)))
   if is_scarce(b) then wait = wait + gap end
   return wait, is_urgent and BEHIND_URGENT or band_of(wait, gap)
 end

@@ -2,13 +2,16 @@
   What was measured of the service that a type's jobs get, for promises where workers, slots or the type's rate are scarce.
   It stands packed behind the type's state and is unpacked only when something is scarce.
 
-  Pace. While something has been ready for longer than SCARCE_AFTER, every start adds to three sums, in which the newest
-  starts count most (each start leaves KEEP of what there was):
+  Pace. While something has been ready for longer than SCARCE_AFTER, every start adds to four sums, in which the newest
+  starts count most:
     span     time since the start before it
     work     what virtual time went on, times the weights of all that was ready: cost, as the ready buckets share it
     starts   1
+    weights  those of all that was ready
   so virtual time goes on by (work / span) / weights, whoever is ready now. A job of a bucket starts when virtual time comes
-  to its tag.
+  to its tag. They are kept over three windows, of about 256, 2,048 and 16,384 starts, and a wait of so many starts is measured
+  by a window of as many: what holds for a moment says little of what is far, least of all where virtual time stands still
+  for a round of thousands of buckets.
 
   Calibration. How far estimates miss is observed: for each band of them three factors, the 5 %, 50 % and 95 % points of
   (real wait / estimated wait), found by stochastic approximation (H. Robbins, S. Monro, A Stochastic Approximation Method,
@@ -19,9 +22,12 @@
 --- @include "lib/type"
 
 local SCARCE_AFTER_US = 50000
+-- Of runs, each leaves so much of what there was.
 local KEEP = 255 / 256
 -- Starts before a pace counts as measured.
 local LEAST_STARTS = 8
+-- Less work than any start does: what decay may leave.
+local NO_WORK = 1e-6
 -- Waits are compared with this much added to both: below it, nobody cares by what factor one is off.
 local GRACE_US = 10000
 local LEAST, MOST = 1e-6, 1e6
@@ -33,10 +39,21 @@ local WIDE = { 8, 4, 2.2, 1.5, 1.4, 12 }
 local STEP = { 1.04, 1.03, 1.015, 1.006, 1.003, 1.02 }
 local FINE_STEP = { 1.00145367, 1.00109537, 1.00055158, 1.00022158, 1.00011095, 1.0007337 }
 local EVEN_STEP = { 1.0131594, 1.00990163, 1.00497521, 1.00199601, 1.000999, 1.00662271 }
+-- Gaps up to which these steps are whole; of longer waits they are as much smaller. What is learned from a start is told to
+-- jobs of whom it shows how right that was when as many have started as wait: with steps that add up to much in the
+-- meantime, factors would swing ever further.
+local WHOLE_UP_TO = { 1e9, 1e9, 1e9, 1e9, 256, 38 }
 
-local SERVICE, NUMBERS = '<dddd' .. 'dddddddddddddddddd', 22
--- Where they stand: the last start and the three sums, then the factors of each band.
-local STARTED, SPAN, WORK, STARTS = 1, 2, 3, 4
+local SERVICE, NUMBERS = '<d' .. 'dddddddddddd' .. 'dddddddddddddddddd', 31
+-- Where they stand: the last start, the four sums of each window, then the factors of each band.
+local STARTED, FIRST_FACTOR = 1, 14
+-- A window: what each start leaves of what there was, the waits in starts that it is for, and where its sums stand.
+local WINDOWS = {
+  { keep = 255 / 256, most = 256, span = 2, work = 3, starts = 4, weights = 5 },
+  { keep = 2047 / 2048, most = 2048, span = 6, work = 7, starts = 8, weights = 9 },
+  { keep = 16383 / 16384, most = math.huge, span = 10, work = 11, starts = 12, weights = 13 },
+}
+local SHORT, LONG = WINDOWS[1], WINDOWS[3]
 local service, observed
 
 local function begin_service()
@@ -44,13 +61,14 @@ local function begin_service()
 end
 
 local function factors_at(band)
-  return STARTS + 3 * band - 2
+  return FIRST_FACTOR + 3 * (band - 1)
 end
 
 local function load_service()
   if service then return service end
-  if ty.measured == '' then
-    service = { 0, 0, 0, 0 }
+  -- What another version has left there is measured anew.
+  if #ty.measured ~= 8 * NUMBERS then
+    service = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
     for band, wide in ipairs(WIDE) do
       local at = factors_at(band)
       service[at], service[at + 1], service[at + 2] = 1 / wide, 1, wide
@@ -71,9 +89,13 @@ local function measure_start(advance)
   local scarce_since = ty.busy + SCARCE_AFTER_US
   if ty.busy == 0 or now <= scarce_since then return end
   local s = load_service()
-  s[SPAN] = s[SPAN] * KEEP + now - math.max(s[STARTED], scarce_since)
-  s[WORK] = s[WORK] * KEEP + advance * ty.weights
-  s[STARTS] = s[STARTS] * KEEP + 1
+  local span, work = now - math.max(s[STARTED], scarce_since), advance * ty.weights
+  for _, w in ipairs(WINDOWS) do
+    s[w.span] = s[w.span] * w.keep + span
+    s[w.work] = s[w.work] * w.keep + work
+    s[w.starts] = s[w.starts] * w.keep + 1
+    s[w.weights] = s[w.weights] * w.keep + ty.weights
+  end
   s[STARTED] = now
   observed = true
 end
@@ -82,6 +104,29 @@ end
 local function measure_run(us)
   ty.ran_us = ty.ran_us * KEEP + us
   ty.ran = ty.ran * KEEP + 1
+end
+
+local function has_pace()
+  local s = load_service()
+  return s[SHORT.starts] >= LEAST_STARTS and s[LONG.work] >= NO_WORK
+end
+
+-- µs between two starts; 0 before the first.
+local function start_gap()
+  local s = load_service()
+  return s[SHORT.starts] > 0 and s[SHORT.span] / s[SHORT.starts] or 0
+end
+
+-- µs in which virtual time goes on by `advance` among ready buckets of these weights together, where there is a pace.
+local function turn_us(advance, weights)
+  local s, wait = load_service(), nil
+  for _, w in ipairs(WINDOWS) do
+    if s[w.work] >= NO_WORK then wait = advance * weights * s[w.span] / s[w.work] end
+    if wait and wait * s[w.starts] <= w.most * s[w.span] then break end
+    -- Whoever is ready at this moment says less of a long wait than who was lately.
+    weights = s[w.weights] / s[w.starts]
+  end
+  return wait
 end
 
 local function mean_run()
@@ -105,11 +150,16 @@ local function within(factor)
   return math.min(MOST, math.max(LEAST, factor))
 end
 
+local function scaled(step, scale)
+  return 1 + (step - 1) * scale
+end
+
 -- A job of which `wait` was estimated starts after `real` µs.
 local function observe(wait, band, real)
   local s, at = load_service(), factors_at(band)
   local factor = (real + GRACE_US) / (wait + GRACE_US)
-  local step, fine, even = STEP[band], FINE_STEP[band], EVEN_STEP[band]
+  local scale = math.min(1, WHOLE_UP_TO[band] * start_gap() / (wait + GRACE_US))
+  local step, fine, even = scaled(STEP[band], scale), scaled(FINE_STEP[band], scale), scaled(EVEN_STEP[band], scale)
   s[at] = within(factor < s[at] and s[at] / step or s[at] * fine)
   s[at + 1] = within(factor < s[at + 1] and s[at + 1] / even or s[at + 1] * even)
   s[at + 2] = within(factor > s[at + 2] and s[at + 2] * step or s[at + 2] / fine)

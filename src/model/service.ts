@@ -2,9 +2,11 @@
  * What was measured of the service that a type's jobs get, for promises where workers, slots or the type's rate are scarce.
  * `lua/lib/service.lua` does the same on Redis.
  *
- * **Pace.** While something has been ready for longer than {@link SCARCE_AFTER_US}, every start adds to three sums, in which
- * the newest starts count most. Virtual time goes on by (work / span) / weights of what is ready now, and a job starts when
- * virtual time comes to its tag.
+ * **Pace.** While something has been ready for longer than {@link SCARCE_AFTER_US}, every start adds to four sums, in which
+ * the newest starts count most. Virtual time goes on by (work / span) / weights of what is ready, and a job starts when
+ * virtual time comes to its tag. They are kept over three windows, and a wait of so many starts is measured by a window of as
+ * many: what holds for a moment says little of what is far, least of all where virtual time stands still for a round of
+ * thousands of buckets.
  *
  * **Calibration.** For each band of estimates three factors, the 5 %, 50 % and 95 % points of (real wait / estimated wait),
  * found by stochastic approximation (H. Robbins, S. Monro, "A Stochastic Approximation Method", 1951): each start moves a
@@ -13,15 +15,23 @@
 export interface Service {
   /** When the last measured start was, in microseconds. */
   readonly startedAtUs: number;
-  /** Microseconds from each measured start back to the one before it. */
-  readonly spanUs: number;
-  /** How far virtual time went on at each, times the weights of all that was ready. */
-  readonly work: number;
-  readonly starts: number;
+  /** From the shortest to the longest. */
+  readonly windows: readonly Pace[];
   readonly bands: readonly Factors[];
   /** Microseconds that runs took, and how many they were. */
   readonly ranUs: number;
   readonly ran: number;
+}
+
+/** Sums over the measured starts of a window. */
+export interface Pace {
+  /** Microseconds from each start back to the one before it. */
+  readonly spanUs: number;
+  /** How far virtual time went on at each, times the weights of all that was ready. */
+  readonly work: number;
+  readonly starts: number;
+  /** Of all that was ready at each. */
+  readonly weights: number;
 }
 
 /** Points of (real wait / estimated wait). */
@@ -46,14 +56,20 @@ export interface Guess {
 /** Something ready for longer than this says that workers are scarce. */
 export const SCARCE_AFTER_US = 50_000;
 
-/** What each start leaves of the sums before it. */
+/** Windows: what each start leaves of the sums before it, and the waits in starts that it is for. */
+const WINDOWS = [
+  { keep: 255 / 256, most: 256 },
+  { keep: 2047 / 2048, most: 2048 },
+  { keep: 16383 / 16384, most: Infinity },
+];
+/** Of runs, each leaves so much of what there was. */
 const KEEP = 255 / 256;
 /** Starts before a pace counts as measured. */
 const LEAST_STARTS = 8;
 /** Waits are compared with this much added to both: below it, nobody cares by what factor one is off. */
 const GRACE_US = 10_000;
-/** Less than any job costs: what rounding may leave. */
-const NOTHING = 1e-6;
+/** Less work than any start does: what decay may leave. */
+const NO_WORK = 1e-6;
 const LEAST = 1e-6;
 const MOST = 1e6;
 /** Bands by how many gaps between two starts an estimate is long: up to these many; the last has no end. */
@@ -65,24 +81,27 @@ export const BEHIND_URGENT = 5;
  * Odds of 27 to 1 leave 7 % outside as long as nothing changes between a promise and the start, and 10 to 15 % as things do.
  * Jobs that wait at the same time err alike, so the longer the waits of a band the smaller are its steps: larger ones would
  * follow each crowd instead of averaging over many, and be wrong about the next one.
+ *
+ * Steps are whole for waits of up to `wholeUpTo` gaps; of longer ones they are as much smaller. What is learned from a start is
+ * told to jobs of whom it shows how right that was when as many have started as wait: with steps that add up to much in the
+ * meantime, factors would swing ever further.
  */
 const TUNING = [
-  { wide: 8, step: 1.04, fine: 1.00145367, even: 1.0131594 },
-  { wide: 4, step: 1.03, fine: 1.00109537, even: 1.00990163 },
-  { wide: 2.2, step: 1.015, fine: 1.00055158, even: 1.00497521 },
-  { wide: 1.5, step: 1.006, fine: 1.00022158, even: 1.00199601 },
-  { wide: 1.4, step: 1.003, fine: 1.00011095, even: 1.000999 },
-  { wide: 12, step: 1.02, fine: 1.0007337, even: 1.00662271 },
+  { wide: 8, step: 1.04, fine: 1.00145367, even: 1.0131594, wholeUpTo: 1e9 },
+  { wide: 4, step: 1.03, fine: 1.00109537, even: 1.00990163, wholeUpTo: 1e9 },
+  { wide: 2.2, step: 1.015, fine: 1.00055158, even: 1.00497521, wholeUpTo: 1e9 },
+  { wide: 1.5, step: 1.006, fine: 1.00022158, even: 1.00199601, wholeUpTo: 1e9 },
+  { wide: 1.4, step: 1.003, fine: 1.00011095, even: 1.000999, wholeUpTo: 256 },
+  { wide: 12, step: 1.02, fine: 1.0007337, even: 1.00662271, wholeUpTo: 38 },
 ] as const;
 const UNSEEN: readonly Factors[] = TUNING.map(({ wide }) => ({ low: 1 / wide, middle: 1, high: wide }));
+const NO_WINDOW = { keep: 0, most: Infinity };
 const NO_FACTORS: Factors = { low: 1, middle: 1, high: 1 };
 
 /** Before anything was measured. */
 export const NO_SERVICE: Service = {
   startedAtUs: 0,
-  spanUs: 0,
-  work: 0,
-  starts: 0,
+  windows: WINDOWS.map(() => ({ spanUs: 0, work: 0, starts: 0, weights: 0 })),
   bands: UNSEEN,
   ranUs: 0,
   ran: 0,
@@ -95,13 +114,18 @@ export function measureStart(
 ): Service {
   const scarceSinceUs = start.busySinceUs + SCARCE_AFTER_US;
   if (start.nowUs <= scarceSinceUs) return service;
-  return {
-    ...service,
-    spanUs: service.spanUs * KEEP + start.nowUs - Math.max(service.startedAtUs, scarceSinceUs),
-    work: service.work * KEEP + start.advance * start.weights,
-    starts: service.starts * KEEP + 1,
-    startedAtUs: start.nowUs,
-  };
+  const spanUs = start.nowUs - Math.max(service.startedAtUs, scarceSinceUs);
+  const work = start.advance * start.weights;
+  const windows = service.windows.map((was, i) => {
+    const { keep } = WINDOWS[i] ?? NO_WINDOW;
+    return {
+      spanUs: was.spanUs * keep + spanUs,
+      work: was.work * keep + work,
+      starts: was.starts * keep + 1,
+      weights: was.weights * keep + start.weights,
+    };
+  });
+  return { ...service, windows, startedAtUs: start.nowUs };
 }
 
 /** A run of a job ended that took `us`. */
@@ -115,18 +139,27 @@ export function meanRunUs({ ranUs, ran }: Service): number {
 }
 
 /** Whether the pace of virtual time is known. */
-export function hasPace({ starts, work }: Service): boolean {
-  return starts >= LEAST_STARTS && work >= NOTHING;
+export function hasPace({ windows }: Service): boolean {
+  return (windows[0]?.starts ?? 0) >= LEAST_STARTS && (windows.at(-1)?.work ?? 0) >= NO_WORK;
 }
 
-/** Microseconds in which virtual time goes on by `advance` among what is ready. */
-export function turnUs({ spanUs, work }: Service, advance: number, weights: number): number {
-  return (advance * weights * spanUs) / work;
+/** Microseconds in which virtual time goes on by `advance` among what is ready, of these weights together; where there is a pace. */
+export function turnUs({ windows }: Service, advance: number, weights: number): number {
+  let waitUs: number | undefined;
+  let together = weights;
+  for (const [i, pace] of windows.entries()) {
+    if (pace.work >= NO_WORK) waitUs = (advance * together * pace.spanUs) / pace.work;
+    const { most } = WINDOWS[i] ?? NO_WINDOW;
+    if (waitUs !== undefined && waitUs * pace.starts <= most * pace.spanUs) break;
+    // Whoever is ready at this moment says less of a long wait than who was lately.
+    together = pace.weights / pace.starts;
+  }
+  return waitUs ?? 0;
 }
 
-/** Microseconds between two starts. */
-export function gapUs({ spanUs, starts }: Service): number {
-  return spanUs / starts;
+/** Microseconds between two starts; 0 before the first. */
+export function gapUs({ windows: [short] }: Service): number {
+  return short && short.starts > 0 ? short.spanUs / short.starts : 0;
 }
 
 /** The band of an estimate, where one start follows another after `gap`. */
@@ -145,7 +178,9 @@ export function calibrated(service: Service, { waitUs, band }: Guess): Factors {
 /** A job of which `guess` was estimated starts after `realUs`. */
 export function observe(service: Service, guess: Guess, realUs: number): Service {
   const { low, middle, high } = service.bands[guess.band] ?? NO_FACTORS;
-  const { step, fine, even } = TUNING[guess.band] ?? TUNING[0];
+  const { wholeUpTo, ...whole } = TUNING[guess.band] ?? TUNING[0];
+  const scale = Math.min(1, (wholeUpTo * gapUs(service)) / (guess.waitUs + GRACE_US));
+  const [step, fine, even] = [scaled(whole.step, scale), scaled(whole.fine, scale), scaled(whole.even, scale)];
   const factor = (realUs + GRACE_US) / (guess.waitUs + GRACE_US);
   const learned = {
     low: within(factor < low ? low / step : low * fine),
@@ -153,6 +188,10 @@ export function observe(service: Service, guess: Guess, realUs: number): Service
     high: within(factor > high ? high * step : high / fine),
   };
   return { ...service, bands: service.bands.map((was, i) => (i === guess.band ? learned : was)) };
+}
+
+function scaled(step: number, scale: number): number {
+  return 1 + (step - 1) * scale;
 }
 
 function within(factor: number): number {

@@ -67,7 +67,8 @@ export const BUCKET_DOUBLES = [
 export type Stored = (name: string) => number;
 
 /** What lua/lib/service.lua packs behind the type; nothing until something was measured. */
-const PACE = ['started', 'span', 'work', 'starts'];
+const WINDOWS = [0, 1, 2];
+const PACE = ['started', ...WINDOWS.flatMap((i) => [`span${i}`, `work${i}`, `starts${i}`, `weights${i}`])];
 const BANDS = 6;
 
 export function typeOf(bytes: unknown): Stored {
@@ -87,8 +88,13 @@ export function serviceOf(bytes: unknown): Service {
     middle: factor(3 * i + 1),
     high: factor(3 * i + 2),
   }));
-  const { startedAtUs, spanUs } = { startedAtUs: pace('started'), spanUs: pace('span') };
-  return { startedAtUs, spanUs, work: pace('work'), starts: pace('starts'), bands, ...ran };
+  const windows = WINDOWS.map((i) => ({
+    spanUs: pace(`span${i}`),
+    work: pace(`work${i}`),
+    starts: pace(`starts${i}`),
+    weights: pace(`weights${i}`),
+  }));
+  return { startedAtUs: pace('started'), windows, bands, ...ran };
 }
 
 export function bucketOf(bytes: unknown): Stored {

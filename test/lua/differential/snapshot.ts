@@ -177,10 +177,15 @@ function costOf(jobs: readonly { readonly cost: number }[]): number {
 
 /** Sums of weights, too, are added up in another order. */
 function roundedService(service: Service): Service {
-  const { spanUs, work, starts, ran, ranUs, bands } = service;
+  const { windows, ran, ranUs, bands } = service;
   return {
     ...service,
-    ...{ spanUs: digits(spanUs), work: digits(work), starts: digits(starts) },
+    windows: windows.map(({ spanUs, work, starts, weights }) => ({
+      spanUs: digits(spanUs),
+      work: digits(work),
+      starts: digits(starts),
+      weights: digits(weights),
+    })),
     ran: digits(ran),
     ranUs: digits(ranUs),
     bands,
