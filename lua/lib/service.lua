@@ -51,7 +51,7 @@ local STARTED, FIRST_FACTOR = 1, 14
 local WINDOWS = {
   { keep = 255 / 256, most = 256, span = 2, work = 3, starts = 4, weights = 5 },
   { keep = 2047 / 2048, most = 2048, span = 6, work = 7, starts = 8, weights = 9 },
-  { keep = 16383 / 16384, most = math.huge, span = 10, work = 11, starts = 12, weights = 13 },
+  { keep = 16383 / 16384, most = 1e300, span = 10, work = 11, starts = 12, weights = 13 },
 }
 local SHORT, LONG = WINDOWS[1], WINDOWS[3]
 local service, observed

@@ -60,7 +60,7 @@ export const SCARCE_AFTER_US = 50_000;
 const WINDOWS = [
   { keep: 255 / 256, most: 256 },
   { keep: 2047 / 2048, most: 2048 },
-  { keep: 16383 / 16384, most: Infinity },
+  { keep: 16383 / 16384, most: 1e300 },
 ];
 /** Of runs, each leaves so much of what there was. */
 const KEEP = 255 / 256;
@@ -95,7 +95,7 @@ const TUNING = [
   { wide: 12, step: 1.02, fine: 1.0007337, even: 1.00662271, wholeUpTo: 38 },
 ] as const;
 const UNSEEN: readonly Factors[] = TUNING.map(({ wide }) => ({ low: 1 / wide, middle: 1, high: wide }));
-const NO_WINDOW = { keep: 0, most: Infinity };
+const NO_WINDOW = { keep: 0, most: 1e300 };
 const NO_FACTORS: Factors = { low: 1, middle: 1, high: 1 };
 
 /** Before anything was measured. */
