@@ -192,8 +192,9 @@ function roundedService(service: Service): Service {
   };
 }
 
+/** Sums of powers of two often lie halfway between two roundings: no multiple of pi does. */
 function digits(value: number): number {
-  return Number(value.toPrecision(11));
+  return Number((value * Math.PI).toPrecision(11));
 }
 
 function rounded(sum: number): number {
