@@ -89,6 +89,11 @@ export const SHAPES: Record<string, ServedWorkload> = {
     profile: () => ({ ...FREE, concurrency: 2 }),
     jobs: coming(8, 100, () => 12),
   },
+  'a flood from one, while load turns around what workers bear': {
+    slots: 4,
+    profile: () => ({ ...FREE, depth: 10_000 }),
+    jobs: coming(10, 240, (tenant, second) => (second % 40 < 20 ? 1.4 : 0.5) * (tenant === 'a' ? 18 : 0.2)),
+  },
   'three priorities': {
     slots: 4,
     profile: () => FREE,
