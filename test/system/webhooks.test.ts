@@ -21,7 +21,7 @@ beforeAll(async () => {
     {
       lockDuration: '500ms',
       stalledInterval: '100ms',
-      types: { a: { attempts: 1 } },
+      types: { a: { attempts: 1 }, elsewhere: { handler: undefined, options: undefined } },
       tiers: { only: { rate: 'unlimited', depth: 100 } },
       defaultTier: 'only',
       tenants: { filed: { webhook: { url: receiver.url('/filed'), events: ['failed'], secret: 'env:FILE_HOOK' } } },
@@ -46,18 +46,19 @@ afterAll(async () => {
   vi.unstubAllEnvs();
 });
 
-async function patch(tenant: string, webhook: object | null): Promise<unknown> {
-  const response = await fetch(`${api.url}/v1/tenants/${tenant}`, {
-    method: 'PATCH',
+async function send(method: 'PATCH' | 'POST', path: string, body: object): Promise<unknown> {
+  const response = await fetch(`${api.url}${path}`, {
+    method,
     headers: { authorization: `Bearer ${ADMIN_KEY}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ webhook }),
+    body: JSON.stringify(body),
   });
   return response.json();
 }
 
 /** A tenant whose jobs are told at `/<tenant>`. */
 async function hookUp(tenant: string): Promise<void> {
-  const secret = textField(await patch(tenant, { url: receiver.url(`/${tenant}`) }), 'webhookSecret');
+  const webhook = { url: receiver.url(`/${tenant}`) };
+  const secret = textField(await send('PATCH', `/v1/tenants/${tenant}`, { webhook }), 'webhookSecret');
   if (secret === undefined) throw new Error('no secret was made');
   receiver.secrets.set(`/${tenant}`, secret);
 }
@@ -122,6 +123,16 @@ describe('webhooks', () => {
     expect(second?.verified).toMatchObject(message('failed', plain, 'filed', {}));
     await witness.followToEnds();
     expect(receiver.received.some(({ body }) => body.includes(failed))).toBe(false);
+  });
+
+  it('tell of jobs that a worker elsewhere has done over HTTP', async () => {
+    const before = receiver.at('/one').length;
+    const posted = await send('POST', '/v1/jobs', { type: 'elsewhere', tenant: 'one', data: {} });
+    const run = { id: textField(posted, 'id'), tenant: 'one', claim: 'a-claim-of-this-test' };
+    await send('POST', '/v1/workers/claim', { type: 'elsewhere', claim: run.claim });
+    await send('POST', '/v1/workers/complete', { ...run, result: 7 });
+    const received = await receiver.until('/one', before + 1);
+    expect(received.at(-1)?.verified).toMatchObject({ type: 'job.completed', data: { id: run.id, result: 7 } });
   });
 
   it('of one tenant do not delay those of another, however slow its receivers are', async () => {
