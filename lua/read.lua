@@ -16,7 +16,7 @@
 --- @include "lib/eta"
 
 local FIELDS = { 'timestamp', 'priority', 'processedOn', 'finishedOn', 'failedReason', 'atm', 'progress', 'hg:c', 'hg:e',
-  'hg:s', 'hg:x', 'hg:w', 'ats', 'hg:n', 'hg:r', 'opts' }
+  'hg:s', 'hg:x', 'hg:w', 'ats', 'hg:n', 'hg:r', 'hg:u', 'opts' }
 
 -- Names and values of what a reader is told, flat; nil when there is no such job.
 local function read_fields(job, with_result)
