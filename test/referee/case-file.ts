@@ -8,6 +8,8 @@ import type { AdmissionEvent, CancellationEvent, OutageEvent, RunOutcome, Sample
 export interface Run {
   readonly run: number;
   readonly job: string;
+  /** As the handler was told: 1 for the first, one more after each failure. A job that is taken back keeps its number. */
+  readonly attempt: number;
   readonly startAt: number;
   /** Units: as the client knows it, or as the handler was told where no client does. */
   readonly cost: number;

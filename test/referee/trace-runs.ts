@@ -33,6 +33,7 @@ export function traceRuns(
       const run: Run = {
         run: event.run,
         job: event.job,
+        attempt: event.attempt,
         startAt: event.at,
         cost: costs.get(event.job) ?? event.cost,
         endAt: end?.at ?? null,

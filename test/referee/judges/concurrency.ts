@@ -1,4 +1,5 @@
-import type { BucketRecord, CaseFile, Run, TypeRecord } from '../case-file.js';
+import type { BucketRecord, CaseFile, JobRecord, Run, TypeRecord } from '../case-file.js';
+import { seenEnds } from '../job-ends.js';
 import { type Judge, shown, type Violation } from '../judgement.js';
 import { INSTANT_MS } from '../occupancy.js';
 import { type Span, StepCount } from '../step-count.js';
@@ -8,7 +9,8 @@ import { highestUntil } from '../terms.js';
  * G7, concurrency: running jobs never exceed the bucket's cap, nor the type's, at any start and in any sample.
  *
  * A run is seen after its dispatch and ends before its settling, so what the referee counts is never too much and needs no
- * tolerance. A run that may have lost its lock (its job ran again, or nobody told its end) counts for its first instant only.
+ * tolerance. A run that may have lost its lock counts for its first instant only: nobody told its end, or its job ran again
+ * without the run having failed, or ended otherwise than by it.
  */
 export const judgeConcurrency: Judge = (file) => {
   const violations: Violation[] = [];
@@ -48,14 +50,18 @@ function overCap(file: CaseFile, of: BucketRecord | TypeRecord): Violation | und
 }
 
 function certainSpan(file: CaseFile, run: Run): Span {
-  const runs = file.jobs.get(run.job)?.runs;
-  const ended = run.endAt !== null && run.outcome !== 'gone';
-  const isLast = runs === undefined || runs.at(-1) === run;
-  const certain = ended && (isLast || run.outcome !== 'ok');
-  return {
-    from: run.startAt,
-    to: certain && run.endAt !== null ? Math.max(run.endAt, run.startAt + INSTANT_MS) : run.startAt + INSTANT_MS,
-  };
+  const instant = run.startAt + INSTANT_MS;
+  const kept = run.endAt !== null && run.outcome !== 'gone' && endCounted(file.jobs.get(run.job), run);
+  return { from: run.startAt, to: kept && run.endAt !== null ? Math.max(run.endAt, instant) : instant };
+}
+
+/** Whether what became of the job is what this run came to: then nobody took it over before. */
+function endCounted(job: JobRecord | undefined, run: Run): boolean {
+  if (job === undefined) return true;
+  const next = job.runs[job.runs.indexOf(run) + 1];
+  if (next !== undefined) return run.outcome === 'failed' && next.attempt > run.attempt;
+  const own = run.outcome === 'ok' ? 'completed' : 'failed';
+  return seenEnds(job).every(({ state }) => state === own);
 }
 
 /** The highest cap in force at any instant from `from` to `to`. */
