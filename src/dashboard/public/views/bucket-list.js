@@ -3,7 +3,7 @@ import { h, set } from '../dom/element.js';
 import { listHeight, seenItems, wantedWindow } from '../pure/list-window.js';
 import { BucketCard } from './bucket-card.js';
 
-const ROW_HEIGHT = 148;
+const ROW_HEIGHT = 164;
 const LEAST_WIDTH = 232;
 const GAP = 12;
 
