@@ -14,6 +14,8 @@ interface Tenant {
   readonly tier: Origin;
   readonly types: Readonly<Record<string, { paused: readonly string[]; profile: Readonly<Record<string, Origin>> }>>;
   readonly warnings: readonly string[];
+  readonly webhook: { readonly url: string | null; readonly events: readonly string[] };
+  readonly webhookSecret?: string;
   readonly inFile: boolean;
   readonly overrides: Readonly<Record<string, unknown>>;
 }
@@ -133,16 +135,30 @@ async function isNamed(client: HeadgateClient, id: string): Promise<boolean> {
 /** `tier=pro ocr.rate=2/s` as the body that states it. */
 export function overridesOf(fields: readonly string[]): Record<string, unknown> {
   const own: Record<string, unknown> = {};
+  const webhook: Record<string, unknown> = {};
   const types: Record<string, Record<string, unknown>> = {};
   for (const text of fields) {
     const [, type, name, value] = /^(?:([a-z][a-z0-9_-]*)\.)?([A-Za-z]+)=(.+)$/s.exec(text) ?? [];
     if (name === undefined || value === undefined) {
       throw new UsageError(`expected field=value or type.field=value, as in ocr.rate=2/s; got "${text}"`);
     }
-    if (type === undefined) own[name] = fieldValue(value);
+    // No field of a type has one of these names.
+    if (type === 'webhook' && WEBHOOK_FIELDS.includes(name)) webhook[name] = webhookValue(name, value);
+    else if (type === undefined) own[name] = fieldValue(value);
     else types[type] = { ...types[type], [name]: fieldValue(value) };
   }
-  return { ...own, ...(Object.keys(types).length > 0 && { types }) };
+  return {
+    ...own,
+    ...(Object.keys(webhook).length > 0 && { webhook }),
+    ...(Object.keys(types).length > 0 && { types }),
+  };
+}
+
+const WEBHOOK_FIELDS = ['url', 'events', 'secret'];
+
+function webhookValue(name: string, text: string): string | string[] | null {
+  if (text === 'null') return null;
+  return name === 'events' ? text.split(',') : text;
 }
 
 function fieldValue(text: string): string | number | null {
@@ -150,7 +166,7 @@ function fieldValue(text: string): string | number | null {
   return /^\d+(\.\d+)?$/.test(text) ? Number(text) : text;
 }
 
-function tenantLines({ tenant, tier, types, warnings }: Tenant): string[] {
+function tenantLines({ tenant, tier, types, warnings, webhook, webhookSecret }: Tenant): string[] {
   const rows = Object.entries(types).flatMap(([type, { paused, profile }]) => [
     [type, 'paused', pausedText(paused), ''],
     ...Object.entries(profile).map(([field, { value, from }]) => [type, field, value, from]),
@@ -158,6 +174,8 @@ function tenantLines({ tenant, tier, types, warnings }: Tenant): string[] {
   return [
     `${tenant}: tier ${tier.value} (${tier.from})`,
     ...table([['type', 'field', 'value', 'from'], ...rows]),
+    ...(webhook.url === null ? [] : [`webhook: ${webhook.url} (${webhook.events.join(', ')})`]),
+    ...(webhookSecret === undefined ? [] : [`webhook secret, shown this once: ${webhookSecret}`]),
     ...warnings.map((warning) => `warning: ${warning}`),
   ];
 }
