@@ -184,3 +184,25 @@ test('the API has every metric of the table that is its', async () => {
   const own = rows.filter(({ of }) => of !== 'worker').map(({ name }) => name);
   expect([...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name).toSorted()).toEqual(own.toSorted());
 });
+
+test('with 10,000 tenants at the door, waiting and running elsewhere, a scrape stays below a megabyte', async () => {
+  const names = Array.from({ length: 10_000 }, (_, i) => `tenant-with-a-rather-long-name-${i}`);
+  const buckets = async (type: string, cursor = '0') => {
+    const from = Number(cursor);
+    const page = names.slice(from, from + 100).map((tenant) => bucketView(type, tenant, 1));
+    return { buckets: page, cursor: String(from + 100) };
+  };
+  const { metrics, scrape } = await served({ buckets }, { tenants: 50 });
+  for (const tenant of names) {
+    for (const type of ['ocr', 'chat', 'llm']) {
+      const run = { type, tenant, id: tenant, attempt: 1 };
+      for (const reason of ['bucket_full', 'wait_too_long'] as const) metrics.tally.rejected({ type, tenant }, reason);
+      metrics.runs.started(run, { basis: 'rate', slipMs: 1 });
+      const outcome = { kind: 'completed', value: '1' };
+      metrics.runs.ended({ job: run, outcome, verdict: 'settled', waitMs: 1, runMs: 1 });
+    }
+  }
+  const text = await scrape();
+  expect(samplesOf(text).length).toBeGreaterThan(1000);
+  expect(Buffer.byteLength(text)).toBeLessThan(1_000_000);
+});
