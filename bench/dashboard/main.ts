@@ -2,12 +2,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { HeadgateFolder, type HeadgateProcess } from '../../test/support/headgate-process.js';
 import { startRedis } from '../../test/support/redis-server.js';
 import { shown, table } from '../markdown.js';
+import { median } from '../statistics.js';
 import { cpuSeconds } from './cpu.js';
 import { openPage } from './page.js';
 
 /**
  * Measures what one open page of the dashboard costs: CPU of the API process and of Redis beside the same load without a
- * page, and bytes on the stream. `[TENANTS]`, 2000, of whom each has jobs waiting, and `[SECONDS]`, 30, that are measured.
+ * page, and bytes on the stream; and a scrape of the metrics of both processes. `[TENANTS]`, 2000, of whom each has jobs waiting, and `[SECONDS]`, 30, that are measured.
  */
 const TENANTS = Number(process.argv[2] ?? 2000);
 const SECONDS = Number(process.argv[3] ?? 30);
@@ -33,7 +34,7 @@ const folder = await HeadgateFolder.create({
 try {
   const api = await folder.start('serve');
   await fill(api, Math.ceil(((2 * SECONDS + 2 * SETTLE_SECONDS + 20) * JOBS_PER_SECOND) / TENANTS));
-  await folder.start('work', ['--concurrency', 'bench=50']);
+  const worker = await folder.start('work', ['--concurrency', 'bench=50', '--health-listen', '0']);
   await wait(SETTLE_SECONDS * 1000);
   const alone = await measure(api);
   const page = await openPage(api.url, KEY);
@@ -42,6 +43,8 @@ try {
   const watched = await measure(api);
   const bytes = page.bytes - before;
   page.leave();
+  const ofWorker = `http://127.0.0.1:${String(worker.said('worker is ready')[0]?.healthPort)}/metrics`;
+  const scrapes = [await scraped(`${api.url}/metrics`), await scraped(ofWorker)];
   const percent = (read: (cost: Cost) => number): string =>
     `${shown(100 * (read(watched) - read(alone)))} % (${shown(100 * read(alone))} % without it)`;
   process.stdout.write(
@@ -50,6 +53,10 @@ try {
       ['of a core, in the API process', percent((cost) => cost.api)],
       ['of a core, in Redis', percent((cost) => cost.redis)],
       ['bytes/s on the stream', shown(bytes / SECONDS)],
+      ...['API', 'worker'].map((of, i) => [
+        `a scrape of the metrics of the ${of}`,
+        `${shown(scrapes[i]?.ms ?? Number.NaN)} ms, ${shown(scrapes[i]?.bytes ?? Number.NaN)} bytes`,
+      ]),
     )}\n`,
   );
 } finally {
@@ -64,6 +71,19 @@ async function measure(api: HeadgateProcess): Promise<Cost> {
   await wait(SECONDS * 1000);
   const [api1 = 0, redis1 = 0, at1 = 0] = read();
   return { api: (api1 - api0) / (at1 - at0), redis: (redis1 - redis0) / (at1 - at0) };
+}
+
+/** The middle of five, so far apart that each reads Redis anew. */
+async function scraped(url: string): Promise<{ readonly ms: number; readonly bytes: number }> {
+  const taken: { ms: number; bytes: number }[] = [];
+  for (let i = 0; i < 5; i += 1) {
+    await wait(2500);
+    const at = performance.now();
+    const response = await fetch(url, { headers: { authorization: `Bearer ${KEY}` } });
+    const bytes = (await response.arrayBuffer()).byteLength;
+    taken.push({ ms: performance.now() - at, bytes });
+  }
+  return { ms: median(taken.map(({ ms }) => ms)), bytes: median(taken.map(({ bytes }) => bytes)) };
 }
 
 /** Gives every tenant so many jobs. */

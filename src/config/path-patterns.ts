@@ -17,6 +17,17 @@ export function folderPatterns(written: string): readonly string[] {
   return pathPatterns(written).flatMap((pattern) => (pattern.endsWith('/*') ? [pattern.slice(0, -2) || '/'] : []));
 }
 
+/**
+ * One text for all patterns that match the same paths by their text: the names of parameters, repeated slashes and one at the
+ * end mean nothing.
+ */
+export function patternForm(pattern: string): string {
+  const unnamed = outsideBrackets(pattern, (text) =>
+    text.replace(/::|:[^/.-]*/g, (part) => (part === '::' ? part : ':')).replace(/\/+/g, '/'),
+  );
+  return unnamed.length > 1 && unnamed.endsWith('/') ? unnamed.slice(0, -1) : unnamed;
+}
+
 /** A pattern without its expressions: there any character may stand. */
 export function withoutExpressions(pattern: string): string {
   let plain = '';

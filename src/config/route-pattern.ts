@@ -1,6 +1,6 @@
 import findMyWay from 'find-my-way';
 import type { Decoded } from './field.js';
-import { folderPatterns, pathPatterns, withoutExpressions } from './path-patterns.js';
+import { folderPatterns, pathPatterns, patternForm, withoutExpressions } from './path-patterns.js';
 import { shortened } from './problem.js';
 
 /** Completes "expected …". */
@@ -19,6 +19,8 @@ export function routePattern(text: string): Decoded<string> {
  */
 export class PatternTable {
   #router = newRouter();
+  /** Of all that was added: the router itself takes one pattern for another where a longer one begins with it. */
+  readonly #forms = new Set<string>();
   readonly #added: { readonly written: string; readonly patterns: readonly string[] }[] = [];
 
   /** Adds a pattern; or tells the one that stands in its place. */
@@ -39,11 +41,12 @@ export class PatternTable {
     return this.#add(pattern, folderPatterns(pattern).filter(this.#isNew));
   }
 
-  readonly #isNew = (pattern: string): boolean => !this.#router.hasRoute('GET', pattern);
+  readonly #isNew = (pattern: string): boolean => !this.#forms.has(patternForm(pattern));
 
   #add(written: string, patterns: readonly string[]): string | undefined {
     if (refusal(this.#router, patterns) === undefined) {
       this.#added.push({ written, patterns });
+      for (const pattern of patterns) this.#forms.add(patternForm(pattern));
       return undefined;
     }
     // What was refused has left traces in the router.

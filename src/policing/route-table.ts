@@ -1,5 +1,5 @@
 import findMyWay from 'find-my-way';
-import { folderPatterns, pathPatterns } from '../config/path-patterns.js';
+import { folderPatterns, pathPatterns, patternForm } from '../config/path-patterns.js';
 import type { RouteConfig } from '../config/policy-config.js';
 import { readPath } from './request-path.js';
 
@@ -57,28 +57,32 @@ function routerOf(method: string, routes: readonly RouteConfig[]): Router {
   const router = findMyWay({ ignoreDuplicateSlashes: true, ignoreTrailingSlash: true, maxParamLength: MAX_SEGMENT });
   const ranks = method === 'HEAD' ? ['HEAD', 'GET', ANY] : method === ANY ? [ANY] : [method, ANY];
   const inOrder = ranks.map((rank) => routes.filter((route) => route.method.toUpperCase() === rank));
-  for (const equals of inOrder) addAll(router, equals);
-  for (const route of inOrder.flat()) addFolder(router, route);
+  const taken = new Set<string>();
+  for (const equals of inOrder) addAll(router, taken, equals);
+  for (const route of inOrder.flat()) addFolder(router, taken, route);
   return router;
 }
 
 /** Adds routes of one rank: over those that stand already they do not count, but among themselves they must not clash. */
-function addAll(router: Router, routes: readonly RouteConfig[]): void {
+function addAll(router: Router, taken: Set<string>, routes: readonly RouteConfig[]): void {
   const entries = routes.flatMap((route) => pathPatterns(route.path).map((pattern) => ({ route, pattern })));
-  for (const { route, pattern } of entries.filter((entry) => !router.hasRoute(TREE, entry.pattern))) {
+  for (const { route, pattern } of entries.filter((entry) => !taken.has(patternForm(entry.pattern)))) {
     try {
       router.on(TREE, pattern, noHandler, route);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       throw new Error(`route ${route.method} ${route.path} is none, or matches what another one matches: ${why}`);
     }
+    taken.add(patternForm(pattern));
   }
 }
 
 /** What holds for all in a folder holds for the folder, unless a route says otherwise. */
-function addFolder(router: Router, route: RouteConfig): void {
+function addFolder(router: Router, taken: Set<string>, route: RouteConfig): void {
   for (const folder of folderPatterns(route.path)) {
-    if (!router.hasRoute(TREE, folder)) router.on(TREE, folder, noHandler, route);
+    if (taken.has(patternForm(folder))) continue;
+    router.on(TREE, folder, noHandler, route);
+    taken.add(patternForm(folder));
   }
 }
 

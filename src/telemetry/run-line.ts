@@ -21,6 +21,8 @@ export function logRun(log: Logger, { job, outcome, verdict, waitMs, runMs }: Se
   const shown = verdict === 'lost' ? 'lost' : outcome.kind;
   const fields = { job: id, tenant, type, attempt, requestId, outcome: shown, waitMs, runMs: Math.round(runMs) };
   if (shown === 'completed') log.info(fields, 'job completed');
+  // What a run completed with is the tenant's, even where it does not count.
+  else if (outcome.kind === 'completed') log.info(fields, 'job released');
   else log.info({ ...fields, reason: outcome.value }, ENDED.has(shown) ? 'job failed' : 'job released');
 }
 

@@ -27,7 +27,7 @@ beforeAll(async () => {
     expect(await dash.post('/v1/jobs/batch', { jobs })).toBe(200);
   }
   admin = await openPage(browser);
-}, 180_000);
+}, 600_000);
 afterAll(async () => {
   await browser?.close();
   await dash?.end();

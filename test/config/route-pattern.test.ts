@@ -56,13 +56,18 @@ test('what the configuration takes, the table of routes takes: nothing is left t
     { path: '/:id(^a$)', method: '*', policy: 'p', cost: 1 },
     { path: '/:id(^A$)', method: 'HEAD', policy: 'p', cost: 1 },
   ];
+  const longerBefore = [
+    { path: '/:id(^A$)/u', method: '*', policy: 'p', cost: 1 },
+    { path: '/:id(^a$)', method: 'POST', policy: 'p', cost: 1 },
+    { path: '/:id(^A$)', method: '*', policy: 'p', cost: 1 },
+  ];
   fc.assert(
     fc.property(fc.array(route, { maxLength: 8 }), (routes) => {
       const taken = takenOf(routes);
       fc.pre(taken.length > 0);
       expect(() => routeTable(taken)).not.toThrow();
     }),
-    { numRuns: 1000, examples: [[folderBesideExpression], [refusedTwice]] },
+    { numRuns: 1000, examples: [[folderBesideExpression], [refusedTwice], [longerBefore]] },
   );
 });
 

@@ -152,11 +152,17 @@ describe('a promised start that moves', () => {
     const stream = await follow(id);
     await vi.waitFor(() => expect(stream.data('state')).toHaveLength(1));
     for (let i = 0; i < 20; i += 1) await posted({ priority: 0 });
-    await vi.waitFor(() => expect(stream.data('promise').length).toBeGreaterThan(0), { timeout: 20_000 });
-    const [moved] = stream.data('promise');
-    // It was looked at while they came, so perhaps not all of them stood before it yet.
-    expect(moved?.position).toBeGreaterThan(2);
-    expect(moved?.movedMs).toBeGreaterThanOrEqual(200);
+    // It may have been looked at while they came, when few of them stood before it, or when it was only late.
+    const moved = await vi.waitFor(
+      () => {
+        const told = stream.data('promise');
+        expect(told.at(-1)?.position).toBeGreaterThan(2);
+        return told;
+      },
+      { timeout: 20_000 },
+    );
+    const allMs = moved.reduce((sum, { movedMs }) => sum + Number(movedMs), 0);
+    expect(allMs).toBeGreaterThanOrEqual(200);
     stream.leave();
   });
 });
@@ -166,7 +172,7 @@ test('nobody but the tenant follows a job', async () => {
   expect(await codeOf(await follow(id, undefined, api, KEYS.small))).toEqual([404, 'job_not_found']);
   expect(await codeOf(await follow('nope'))).toEqual([404, 'job_not_found']);
   const admin = await EventStream.open(`${api.url}/v1/jobs/${id}/events?tenant=acme`, KEYS.admin);
-  await vi.waitFor(() => expect(admin.events).toEqual(['state']));
+  await vi.waitFor(() => expect(admin.events[0]).toBe('state'));
   admin.leave();
 });
 

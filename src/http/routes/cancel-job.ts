@@ -34,6 +34,7 @@ export function cancelJob(app: HttpApp, { shaping }: RouteParts): void {
       const cancellation = isJobId(id) ? await shaping.cancel(tenant.value, id) : 'not_found';
       switch (cancellation) {
         case 'cancelled':
+          request.log.info({ job: id, tenant: tenant.value, outcome: cancellation }, 'job cancelled');
           return reply.code(200).send({ id, state: 'cancelled' });
         case 'cancel_requested':
           return reply.code(202).send({ id, state: 'active', cancelRequested: true });
