@@ -11,40 +11,50 @@ let headgate: HeadgateProcess;
 
 beforeAll(async () => {
   system = await refereedSystem(
-    { types: { a: { attempts: 1 } }, tiers: { only: { rate: 'unlimited' } }, defaultTier: 'only' },
-    { types: [{ type: 'a' }], buckets: [], otherwise: { ratePerSecond: null } },
+    {
+      types: { a: { attempts: 1 }, plain: { handler: 'echo', options: {} } },
+      tiers: { only: { rate: 'unlimited' } },
+      defaultTier: 'only',
+    },
+    { types: [{ type: 'a' }, { type: 'plain' }], buckets: [], otherwise: { ratePerSecond: null } },
   );
   headgate = await system.folder.start('start');
 });
 afterAll(async () => system?.end());
 
-async function ended(data: object): Promise<unknown> {
-  const response = await fetch(`${headgate.url}/v1/jobs`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${ADMIN_KEY}`,
-      'content-type': 'application/json',
-      'x-request-id': REQUEST_ID,
-      prefer: 'wait=60',
-    },
-    body: JSON.stringify({ type: 'a', tenant: 'acme', data: { ...data, note: SECRET } }),
-  });
-  return response.json();
-}
+const ofEnds = () => [...headgate.said('job completed'), ...headgate.said('job failed')];
 
-it('each job leaves one line at its end, under the id of the request that posted it', async () => {
-  const jobs = [await ended({}), await ended({ fail: true })];
-  expect(jobs).toMatchObject([{ state: 'completed' }, { state: 'failed' }]);
-  const ofEnds = () => [...headgate.said('job completed'), ...headgate.said('job failed')];
+it('each job leaves one line at its end, at info', async () => {
+  const witness = system.witness(headgate.url);
+  const jobs = [{}, { fail: true }].map((data) => ({
+    type: 'a',
+    tenant: 'acme',
+    cost: 1,
+    data: { ...data, note: SECRET },
+  }));
+  const answers = await Promise.all(jobs.map((job) => witness.enqueue(job)));
+  await witness.followToEnds();
   await headgate.until(() => ofEnds().length >= 2, 'both ends were logged');
   expect(ofEnds()).toMatchObject(
     ['completed', 'failed'].map((outcome, i) => ({
       level: 30,
-      ...{ job: textField(jobs[i], 'id'), tenant: 'acme', type: 'a', attempt: 1, outcome, requestId: REQUEST_ID },
+      ...{ job: textField(answers[i]?.body, 'id'), tenant: 'acme', type: 'a', attempt: 1, outcome },
       ...{ waitMs: expect.any(Number), runMs: expect.any(Number) },
     })),
   );
   await system.referee.expectNoViolations();
+});
+
+it('the id of a request follows its job from the API to the end of its run', async () => {
+  const headers = {
+    authorization: `Bearer ${ADMIN_KEY}`,
+    'content-type': 'application/json',
+    'x-request-id': REQUEST_ID,
+  };
+  const body = JSON.stringify({ type: 'plain', tenant: 'acme', data: { note: SECRET } });
+  expect((await fetch(`${headgate.url}/v1/jobs`, { method: 'POST', headers, body })).status).toBe(202);
+  const ofRequest = () => headgate.lines.filter((line) => line.includes(REQUEST_ID));
+  await headgate.until(() => ofRequest().some((line) => line.includes('job completed')), 'the end was logged');
 });
 
 it('no line holds a key, a payload or a result', () => {
