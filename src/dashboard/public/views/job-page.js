@@ -29,6 +29,8 @@ export class JobPage {
   #outputPanel;
   /** @type {Job | null} */
   #job = null;
+  /** How often an end was heard of. */
+  #ends = 0;
 
   /** @param {Context} context @param {Route} route */
   constructor(context, route) {
@@ -86,8 +88,11 @@ export class JobPage {
   }
 
   async #load() {
+    const before = this.#ends;
     try {
       this.#show(await ask('GET', this.#address()));
+      // The answer may be from before the end that was heard meanwhile.
+      if (this.#ends !== before) await this.#load();
     } catch (error) {
       this.#outcome.failed(error);
     }
@@ -96,6 +101,7 @@ export class JobPage {
   /** @param {string} name @param {any} data */
   #hear(name, data) {
     if (name === 'output') return this.#emitted(data.chunk);
+    if (name === 'end') this.#ends += 1;
     if (this.#job === null) return;
     if (name === 'progress' || name === 'promise') this.#show({ ...this.#job, ...data });
     // What is kept of an ended job may be nothing: then its last state stands, and the list says the rest.
