@@ -1,7 +1,23 @@
+import { randomFillSync } from 'node:crypto';
 import { monotonicFactory } from 'ulid';
 
 const SHAPE = /^[0-9a-hjkmnp-tv-z]{26}\.([a-z][a-z0-9_-]{0,39})\.(\d{1,5})$/;
-const nextUlid = monotonicFactory();
+
+/** Random bytes in stock: asked for one by one they took 9 % of what it takes to post a job. */
+const stock = Buffer.alloc(4096);
+let used = stock.length;
+
+/** From 0, exclusive of 1. */
+function random(): number {
+  if (used === stock.length) {
+    randomFillSync(stock);
+    used = 0;
+  }
+  used += 1;
+  return stock.readUInt8(used - 1) / 256;
+}
+
+const nextUlid = monotonicFactory(random);
 
 /**
  * A new job id: `<ULID>.<type>.<shard>`. Unique everywhere, ordered by time as text, and it says where the job lives.
