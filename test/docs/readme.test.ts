@@ -24,7 +24,7 @@ test('the README names every development dependency and override with its versio
 });
 
 test('every link from one page to another leads to a file', async () => {
-  const pages = (await readdir(join(ROOT, 'docs'))).filter((name) => name.endsWith('.md'));
+  const pages = (await readdir(join(ROOT, 'docs'), { recursive: true })).filter((name) => name.endsWith('.md'));
   const links = await Promise.all(['README.md', ...pages.map((page) => `docs/${page}`)].map(linksOf));
   expect(links.flat().length).toBeGreaterThan(15);
   expect(links.flat().filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);

@@ -16,12 +16,23 @@ export interface Nginx {
  * @param http What stands inside `http { … }`.
  * @throws Error with what nginx wrote when it ends instead.
  */
-export async function startNginx(http: string): Promise<Nginx> {
+export function startNginx(http: string): Promise<Nginx> {
+  return startWholeNginx(() => mainConfig(http));
+}
+
+/**
+ * The same with a configuration of its own, which logs to standard error from `notice` on. What `-g` adds has to be missing in it.
+ *
+ * @param config The whole file; it is told the folder that nginx may write to.
+ */
+export async function startWholeNginx(config: (folder: string) => string): Promise<Nginx> {
   const program = await debianProgram('nginx');
   const prefix = await mkdtemp(join(tmpdir(), 'hg-nginx-'));
   const file = join(prefix, 'nginx.conf');
-  await writeFile(file, mainConfig(http));
-  const child = spawn(program, ['-p', prefix, '-c', file, '-e', 'stderr'], { stdio: ['ignore', 'ignore', 'pipe'] });
+  await writeFile(file, config(prefix));
+  const globally = `daemon off; user ${userInfo().username};`;
+  const args = ['-p', prefix, '-c', file, '-e', 'stderr', '-g', globally];
+  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
   // SIGTERM, since its workers end with the master alone by that.
   const endWithUs = () => child.kill('SIGTERM');
   process.once('exit', endWithUs);
@@ -50,9 +61,7 @@ export async function startNginx(http: string): Promise<Nginx> {
 function mainConfig(http: string): string {
   const folders = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
   return `
-daemon off;
 worker_processes 1;
-user ${userInfo().username};
 pid nginx.pid;
 error_log stderr notice;
 events {}
