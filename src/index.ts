@@ -55,11 +55,11 @@ export {
   type ConnectionOptions,
   closeConnection,
   openConnection,
-  type RedisTarget,
   untilReady,
 } from './redis/connection.js';
 export { decodeTenant, type EncodedTenant, encodeTenant } from './redis/keys.js';
 export { RedisUnavailable } from './redis/outage.js';
+export type { RedisTarget } from './redis/redis-target.js';
 /** Admission and reading, without HTTP. */
 export { configSettings } from './shaping/config-settings.js';
 export { FEED_DEADLINE_MS, type JobFeed, type JobWatcher, RedisJobFeed } from './shaping/job-feed.js';

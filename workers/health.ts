@@ -1,4 +1,4 @@
-import type { Redis } from 'ioredis';
+import type { RedisLink } from '../src/redis/connection.js';
 
 /** What a readiness probe found of a worker process. */
 export interface WorkerReport {
@@ -19,11 +19,14 @@ const DEADLINE_MS = 2000;
 const SILENCE_MS = 10_000;
 
 /**
- * Whether a worker does its work: Redis answers now, whatever the socket looks like, and every type with a free slot was
+ * Whether a worker does its work: RedisLink answers now, whatever the socket looks like, and every type with a free slot was
  * answered, within the last 10 s, that there is a job or that nothing may start. So a type that is paused or held by its
  * upstream is ready, and one that has stopped asking is not.
  */
-export async function workerReport(redis: Pick<Redis, 'ping'>, runners: readonly TypeServed[]): Promise<WorkerReport> {
+export async function workerReport(
+  redis: Pick<RedisLink, 'ping'>,
+  runners: readonly TypeServed[],
+): Promise<WorkerReport> {
   const answers = await redisAnswers(redis);
   const stuck = runners.filter(({ silentMs }) => silentMs > SILENCE_MS);
   const types = stuck.map(({ source, silentMs }) => [
@@ -37,7 +40,7 @@ export async function workerReport(redis: Pick<Redis, 'ping'>, runners: readonly
 }
 
 /** Whether Redis answers now, whatever the socket looks like. Resolves within 2 s. */
-export async function redisAnswers(redis: Pick<Redis, 'ping'>): Promise<boolean> {
+export async function redisAnswers(redis: Pick<RedisLink, 'ping'>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {
     timer = setTimeout(resolve, DEADLINE_MS, false);

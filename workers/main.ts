@@ -1,13 +1,12 @@
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Redis } from 'ioredis';
 import type { Config } from '../src/config/config.js';
 import { DELIVERY_TYPE } from '../src/config/delivery-type.js';
 import { environment } from '../src/config/environment.js';
 import { LiveConfig } from '../src/config/live-config.js';
 import { loadConfig } from '../src/config/load-config.js';
 import type { WorkerOrder } from '../src/config/worker-order.js';
-import { closeConnection, openConnection, Subscriber, untilTried } from '../src/redis/connection.js';
+import { closeConnection, openConnection, type RedisLink, Subscriber, untilTried } from '../src/redis/connection.js';
 import { EvictingRedis, MemoryWatch } from '../src/redis/memory-watch.js';
 import { reachRedis } from '../src/redis/reach-redis.js';
 import { watchScripts } from '../src/redis/script.js';
@@ -116,7 +115,7 @@ async function main(): Promise<void> {
 }
 
 /** A Redis that is not there yet is not waited for: the API looks at it whenever it is. */
-async function refuseEviction(redis: Redis, { memory }: Config): Promise<void> {
+async function refuseEviction(redis: RedisLink, { memory }: Config): Promise<void> {
   await untilTried(redis, DEADLINE_MS);
   const state = await new MemoryWatch(redis, memory).look();
   if (state.kind === 'evicts') throw new EvictingRedis(state.policy);

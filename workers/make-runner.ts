@@ -1,4 +1,4 @@
-import type { Redis } from 'ioredis';
+import type { RedisLink } from '../src/redis/connection.js';
 import { type Settings, typeSettings } from '../src/shaping/settings.js';
 import { WorkSource } from '../src/shaping/work-source.js';
 import type { Logger } from '../src/telemetry/logger.js';
@@ -15,7 +15,7 @@ const ABANDON_AFTER_MS = 5000;
 /** The slots of one type in this process. */
 export function makeRunner(
   type: ServedType,
-  redis: Redis,
+  redis: RedisLink,
   settings: Settings,
   { worker, lockMs, log }: { worker: string; lockMs: number; log: Logger },
 ): Runner {

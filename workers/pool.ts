@@ -1,6 +1,5 @@
 import { EventEmitter } from 'node:events';
-import type { Redis } from 'ioredis';
-import type { Subscriber } from '../src/redis/connection.js';
+import type { RedisLink, Subscriber } from '../src/redis/connection.js';
 import { wakeChannel } from '../src/redis/keys.js';
 import { isPassing } from '../src/redis/outage.js';
 import { loadLibrary } from '../src/redis/script.js';
@@ -48,7 +47,7 @@ const SWEEP_EVERY_MS = 5000;
  * It owns its agents and listeners; the connections and the handlers are the caller's to close.
  */
 export class Pool extends EventEmitter<PoolEvents> {
-  readonly #redis: Redis;
+  readonly #redis: RedisLink;
   readonly #subscriber: Subscriber;
   readonly #runners: readonly Runner[];
   readonly #agents: readonly Agent[];
@@ -57,7 +56,7 @@ export class Pool extends EventEmitter<PoolEvents> {
   readonly #unsubscribe: (() => void)[] = [];
   readonly #onReady = (): void => void this.#begin();
 
-  constructor(redis: Redis, subscriber: Subscriber, runners: readonly Runner[], options: PoolOptions) {
+  constructor(redis: RedisLink, subscriber: Subscriber, runners: readonly Runner[], options: PoolOptions) {
     super();
     this.#redis = redis;
     this.#subscriber = subscriber;

@@ -3,8 +3,9 @@ import type { PolicyConfig } from '../config/policy-config.js';
 import { openPolicing } from '../policing/open-policing.js';
 import type { Policing } from '../policing/policing.js';
 import { loadPolicyScripts } from '../policing/policy-scripts.js';
-import { closeConnection, openConnection, type RedisTarget, untilTried } from '../redis/connection.js';
+import { closeConnection, openConnection, untilTried } from '../redis/connection.js';
 import { isPassing } from '../redis/outage.js';
+import type { ClusterTarget, RedisTarget } from '../redis/redis-target.js';
 import { type ScriptWatcher, watchScripts } from '../redis/script.js';
 import type { Logger } from '../telemetry/logger.js';
 
@@ -28,7 +29,7 @@ const DEADLINE_MS = 2000;
 /** Opens the policies of a configuration. Redis need not be there: until it is, they decide as their `onOutage` says. */
 export function openApiPolicing(
   { policies }: Pick<Config, 'policies'>,
-  target: RedisTarget,
+  target: RedisTarget | ClusterTarget,
   logger: Logger,
 ): ApiPolicing {
   if (![...policies.values()].some(needsRedis)) {

@@ -1,6 +1,6 @@
-import type { Redis } from 'ioredis';
 import type { Config } from '../config/config.js';
 import type { ApiMetrics } from '../http/api-metrics.js';
+import type { RedisLink } from '../redis/connection.js';
 import { DROPPED, Outbox } from '../shaping/outbox.js';
 import { RedisShaping } from '../shaping/redis-shaping.js';
 import { RemoteWork } from '../shaping/remote-work.js';
@@ -10,7 +10,7 @@ import { logRun } from '../telemetry/run-line.js';
 import type { LiveOverrides } from './live-overrides.js';
 
 export interface RemoteWorkParts {
-  readonly commands: Redis;
+  readonly commands: RedisLink;
   readonly settings: Settings;
   readonly overrides: LiveOverrides;
   readonly metrics: ApiMetrics;

@@ -1,11 +1,11 @@
-import type { Redis } from 'ioredis';
 import type { LiveConfig } from '../config/live-config.js';
 import { overcommitments } from '../config/overcommitment.js';
 import { OVERRIDE_FIELDS } from '../config/override-schema.js';
 import { withoutSecrets } from '../config/override-values.js';
 import { formatPath } from '../config/problem.js';
-import { closeConnection, openConnection, type RedisTarget, Subscriber } from '../redis/connection.js';
+import { closeConnection, openConnection, type RedisLink, Subscriber } from '../redis/connection.js';
 import { isPassing } from '../redis/outage.js';
+import type { ClusterTarget, RedisTarget } from '../redis/redis-target.js';
 import { loadLibrary } from '../redis/script.js';
 import { type Administration, administration } from '../shaping/administration.js';
 import { applyChanges } from '../shaping/apply-changes.js';
@@ -23,9 +23,9 @@ export interface OverrideParts {
   readonly live: LiveConfig;
   readonly settings: Settings;
   /** For commands; the caller's to close. */
-  readonly commands: Redis;
+  readonly commands: RedisLink;
   /** For a connection of its own, which hears of changes. */
-  readonly target: RedisTarget;
+  readonly target: RedisTarget | ClusterTarget;
   readonly log: Logger;
 }
 

@@ -7,7 +7,7 @@ import { nameFault, tenantIdFault } from './names.js';
 import { LONGEST_GRACE_MS } from './outside-settings.js';
 import { PolicyFields } from './policy-schema.js';
 import { profileFields } from './profile-schema.js';
-import { REDIS_FORMS, type RedisAddress, redisAddress } from './redis-address.js';
+import { RedisFields } from './redis-schema.js';
 import { RouteFields } from './route-schema.js';
 import { NETWORK_FORM, networks } from './trust-proxy.js';
 import { TypeFields } from './type-schema.js';
@@ -62,21 +62,7 @@ export type TenantFields = Type.Static<typeof TenantFields>;
 
 /** The configuration file: the one place that knows its fields, their units, ranges, defaults and meaning. */
 export const ConfigFields = Type.Object({
-  redis: text<RedisAddress>({
-    decode: (written, { folder, variables }) => {
-      const name = /^env:([A-Za-z_][A-Za-z0-9_]*)$/.exec(written)?.[1];
-      if (name === undefined) return redisAddress(written, folder);
-      const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
-      return value ? redisAddress(value, folder) : { fault: `the environment variable ${name} is not set` };
-    },
-    expected: REDIS_FORMS,
-    written: 'address',
-    default: { kind: 'embedded' },
-    defaultText: 'embedded',
-    secret: true,
-    description:
-      'The Redis to use: `embedded`, `redis://…`, `rediss://…`, the path of a unix socket, or `env:NAME`; `REDIS_URL` wins over `embedded`.',
-  }),
+  redis: RedisFields,
   listen: text<ListenAddress>({
     decode: listenAddress,
     expected: LISTEN_FORM,

@@ -4,11 +4,11 @@ import type { WebhookEvent } from '../model/webhook.js';
 import type { ListenAddress } from './listen-address.js';
 import type { Mode } from './mode.js';
 import type { PolicyConfig, RouteConfig } from './policy-config.js';
-import type { RedisAddress } from './redis-address.js';
+import type { RedisAddress, RedisServers } from './redis-address.js';
 import type { TrustProxy } from './trust-proxy.js';
 
 export { ConfigError, type ConfigProblem } from './problem.js';
-export type { ListenAddress, Mode, PolicyConfig, RedisAddress, RouteConfig, TrustProxy };
+export type { ListenAddress, Mode, PolicyConfig, RedisAddress, RedisServers, RouteConfig, TrustProxy };
 
 /** What Headgate was told, checked and complete. Paths are absolute; `Infinity` means unlimited. */
 export interface Config {

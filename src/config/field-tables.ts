@@ -5,6 +5,7 @@ import { exceptions, formatBound } from './field-text.js';
 import { LimitFields, PolicyFields } from './policy-schema.js';
 import { StatedProfile } from './profile-schema.js';
 import { formatQuantity, type Unit } from './quantity.js';
+import { RedisClusterFields, RedisSentinelFields, RedisServerFields } from './redis-schema.js';
 import { RouteFields } from './route-schema.js';
 import { CostRuleFields, TypeFields } from './type-schema.js';
 
@@ -26,9 +27,14 @@ export function fieldSections(): ReadonlyMap<string, readonly FieldRow[]> {
   const limit = rowsOf(LimitFields, '');
   const besides = (shared: readonly FieldRow[], fields: Type.TObject) =>
     rowsOf(fields, '').filter(({ name }) => !shared.some((row) => row.name === name));
+  const access = rowsOf(RedisServerFields, '').filter(({ name }) => name !== 'url');
   const [, fieldForm, requestForm] = CostRuleFields.anyOf;
   return new Map([
     ['file', rowsOf(ConfigFields, '')],
+    ['redisServer', besides(access, RedisServerFields)],
+    ['redisSentinel', besides(access, RedisSentinelFields)],
+    ['redisCluster', besides(access, RedisClusterFields)],
+    ['redisAccess', access],
     ['types', rowsOf(TypeFields, '')],
     ['costField', rowsOf(fieldForm, '')],
     ['costRequest', rowsOf(requestForm, '')],
@@ -91,7 +97,7 @@ function kindOf(schema: Type.TSchema): string {
 
 function defaultOf(schema: Type.TSchema): string {
   const stated = 'default' in schema ? schema.default : undefined;
-  if (isText(schema) && schema.defaultText !== undefined) return `\`${schema.defaultText}\``;
+  if ('defaultText' in schema && schema.defaultText !== undefined) return `\`${schema.defaultText}\``;
   if (isQuantity(schema) && schema.default !== undefined) return `\`${formatQuantity(schema.unit, schema.default)}\``;
   if (['string', 'number', 'boolean'].includes(typeof stated)) return `\`${stated}\``;
   if (Array.isArray(stated)) return '`[]`';

@@ -13,6 +13,7 @@ import { ConfigError } from './problem.js';
 import { ProblemList } from './problem-list.js';
 import { readFault } from './read-fault.js';
 import { readField } from './read-fields.js';
+import { redisOf } from './redis-relations.js';
 import { checkRelations } from './relations.js';
 import { YamlSource } from './yaml-source.js';
 
@@ -44,9 +45,10 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   const dataSchemas = await readDataSchemas(fields, problems);
   if (problems.all().length > 0) throw fail();
 
+  const stated = redisOf(fields.redis);
   return buildConfig(fields, {
     file: found.packaged ? null : found.path,
-    redis: (fields.redis.kind === 'embedded' ? outside.redis : undefined) ?? fields.redis,
+    redis: outside.redis !== undefined && stated.kind === 'embedded' ? outside.redis : stated,
     listen: outside.listen ?? fields.listen,
     allowEviction: outside.allowEviction,
     dataDir: outside.dataDir ?? join(found.packaged ? options.cwd : folder, '.headgate'),

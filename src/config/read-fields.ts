@@ -127,6 +127,7 @@ function* namedEntries(
 }
 
 function wrongShape(schema: Type.TSchema, written: Written, path: Path, { problems }: Reading): unknown {
-  problems.add(path, `expected ${expectedOf(schema)}; got ${describeWritten(written)}`);
+  const isSecret = Type.IsUnion(schema) && schema.anyOf.some((form) => isText(form) && form.secret);
+  problems.add(path, `expected ${expectedOf(schema)}; got ${describeWritten(written, isSecret)}`);
   return standIn(schema);
 }

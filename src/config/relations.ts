@@ -8,6 +8,7 @@ import { checkPolicies } from './policy-relations.js';
 import type { Path } from './problem.js';
 import type { ProblemList } from './problem-list.js';
 import { formatQuantity } from './quantity.js';
+import { checkRedis } from './redis-relations.js';
 import { checkRoutes } from './route-relations.js';
 import { checkWebhooks } from './webhook-relations.js';
 
@@ -17,6 +18,7 @@ import { checkWebhooks } from './webhook-relations.js';
  * @param adminKeys Admin keys from outside the file.
  */
 export function checkRelations(fields: ConfigFields, adminKeys: readonly string[], problems: ProblemList): void {
+  checkRedis(fields.redis, problems);
   checkPolicies(fields.policies, problems);
   checkNames(fields, problems);
   checkTypes(fields, problems);

@@ -1,6 +1,6 @@
-import type { Redis } from 'ioredis';
 import type { BrowserPage } from '../http/browser-page.js';
 import { demandKey } from '../http/first-look.js';
+import type { RedisLink } from '../redis/connection.js';
 import { BucketSurvey } from '../shaping/bucket-survey.js';
 import { addDoorCounts, readDoorCounts } from '../shaping/door-counts.js';
 import { jobPayload } from '../shaping/job-payload.js';
@@ -18,7 +18,7 @@ import { streamRoute } from './stream-route.js';
 
 export interface DashboardParts {
   /** For commands; the caller's to close. */
-  readonly redis: Redis;
+  readonly redis: RedisLink;
   readonly shaping: Pick<Shaping, 'type'>;
   readonly settings: Settings;
   readonly version: string;

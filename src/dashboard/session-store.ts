@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { Redis } from 'ioredis';
 import type { Sessions } from '../http/sessions.js';
-import { orUnavailable } from '../redis/connection.js';
+import { orUnavailable, type RedisLink } from '../redis/connection.js';
 import { sessionsKey } from '../redis/keys.js';
 import { isPassing } from '../redis/outage.js';
 
@@ -24,11 +23,11 @@ interface Known {
  * Redis has the secret's SHA-256 alone. What was found is remembered for a moment; while Redis is away it holds.
  */
 export class RedisSessions implements Sessions {
-  readonly #redis: Redis;
+  readonly #redis: RedisLink;
   readonly #known = new Map<string, Known>();
 
   /** The connection is the caller's to close. */
-  constructor(redis: Redis) {
+  constructor(redis: RedisLink) {
     this.#redis = redis;
   }
 

@@ -3,7 +3,8 @@ import type { OutageLogger } from '../policing/outage-log.js';
 import type { Policing } from '../policing/policing.js';
 import { loadPolicyScripts } from '../policing/policy-scripts.js';
 import { routeTable } from '../policing/route-table.js';
-import { closeConnection, openConnection, type RedisTarget, untilTried } from '../redis/connection.js';
+import { closeConnection, openConnection, untilTried } from '../redis/connection.js';
+import { targetOf } from '../redis/redis-target.js';
 import { consoleLogger } from './console-logger.js';
 import { Guard } from './guard.js';
 import type { HeadgateOptions } from './plugin-options.js';
@@ -66,8 +67,8 @@ interface OwnPolicing {
 
 function openOwn({ policies, redis }: PluginSettings, logger: OutageLogger): OwnPolicing {
   const connection =
-    redis?.kind === 'server'
-      ? openConnection(targetOf(redis.url), { name: 'plugin', deadlineMs: COMMAND_MS })
+    redis !== undefined && redis.kind !== 'embedded'
+      ? openConnection(targetOf(redis), { name: 'plugin', deadlineMs: COMMAND_MS })
       : undefined;
   connection?.on('ready', () => loadPolicyScripts(connection, policies).catch(() => undefined));
   const policing = openPolicing({ policies, redis: connection, logger });
@@ -79,8 +80,4 @@ function openOwn({ policies, redis }: PluginSettings, logger: OutageLogger): Own
       if (connection !== undefined) closeConnection(connection);
     },
   };
-}
-
-function targetOf(url: string): RedisTarget {
-  return url.startsWith('/') ? { socketPath: url } : { url };
 }

@@ -17,10 +17,10 @@ export interface HeadgateOptions<Request, Response> {
   /** Policies by name. The plugin opens what they need, and closes it. */
   readonly policies?: Readonly<Record<string, PolicyStatement>> | undefined;
   /**
-   * Where the limits stand: `redis://…`, `rediss://…`, the path of a unix socket, or `env:NAME`. Needed unless every
-   * policy is `local`.
+   * Where the limits stand, as under `redis:` in the configuration file: `redis://…`, `rediss://…`, the path of a unix
+   * socket, `env:NAME`, or a mapping. Needed unless every policy is `local`.
    */
-  readonly redis?: string | undefined;
+  readonly redis?: string | Readonly<Record<string, unknown>> | undefined;
   /** Requests that are held to other policies, or cost something else, by method and path. */
   readonly routes?: readonly RouteStatement[] | undefined;
   /** The policy for all requests that no route names. Without it they pass. */

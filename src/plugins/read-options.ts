@@ -13,6 +13,8 @@ import { ConfigError, type Path } from '../config/problem.js';
 import { ProblemList } from '../config/problem-list.js';
 import { readField } from '../config/read-fields.js';
 import type { RedisAddress } from '../config/redis-address.js';
+import { checkRedis, redisOf } from '../config/redis-relations.js';
+import { RedisFields } from '../config/redis-schema.js';
 import { checkRoutes } from '../config/route-relations.js';
 import { YamlSource } from '../config/yaml-source.js';
 
@@ -27,7 +29,7 @@ export interface PluginSettings {
 
 /** The options whose words are those of the file, with the same schema and messages. */
 const SettingsFields = Type.Object({
-  redis: Type.Optional(ConfigFields.properties.redis),
+  redis: Type.Optional(RedisFields),
   policies: ConfigFields.properties.policies,
   routes: ConfigFields.properties.routes,
   policy: Type.Optional(name('The policy for all requests that no route names.')),
@@ -67,7 +69,9 @@ export function readOptions(
   const problems = new ProblemList();
   const fields = readFields(options, problems);
   checkOthers(options, problems);
-  checkSource(options, fields, has !== undefined, problems);
+  const redis = fields.redis && redisOf(fields.redis);
+  if (fields.redis !== undefined) checkRedis(fields.redis, problems);
+  checkSource(options, { ...fields, redis }, has !== undefined, problems);
   checkPolicies(fields.policies, problems);
   checkRoutes(fields.routes, problems);
   checkNames(fields, has, problems);
@@ -87,7 +91,7 @@ export function readOptions(
     policies: new Map([...fields.policies].map(([policy, stated]) => [policy, policyConfig(policy, stated)])),
     routes: fields.routes.map(routeConfig),
     policy: fields.policy,
-    redis: fields.redis,
+    redis,
   };
 }
 
@@ -114,7 +118,7 @@ function checkOthers(options: Readonly<Record<string, unknown>>, problems: Probl
 /** Decisions come from one place, and it can be reached. */
 function checkSource(
   options: Readonly<Record<string, unknown>>,
-  { policies, redis }: SettingsFields,
+  { policies, redis }: Pick<PluginSettings, 'redis'> & Pick<SettingsFields, 'policies'>,
   isOpen: boolean,
   problems: ProblemList,
 ): void {
@@ -128,7 +132,7 @@ function checkSource(
   } else if (policies.size === 0 && problems.sound(['policies'])) {
     problems.add(['policies'], 'expected at least one policy');
   }
-  if (redis?.kind === 'embedded') {
+  if (redis?.kind === 'embedded' && problems.sound(['redis'])) {
     problems.add(['redis'], 'a plugin has no embedded Redis; expected the address of one');
   }
   const remote = [...policies].find(([, { algorithm }]) => algorithm !== 'local')?.[0];

@@ -1,4 +1,4 @@
-import type { Redis } from 'ioredis';
+import type { RedisLink } from '../redis/connection.js';
 import { type Argument, runScript } from '../redis/script.js';
 import { type CallReport, ReportReader } from './limit-report.js';
 import { scripts } from './scripts.js';
@@ -34,12 +34,12 @@ const MOST_TOGETHER = 16;
  * same Redis 72.
  */
 export class CheckBatch {
-  readonly #redis: Redis;
+  readonly #redis: RedisLink;
   readonly #options: CheckBatchOptions;
   #waiting: Waiting[] = [];
   #underWay = 0;
 
-  constructor(redis: Redis, options: CheckBatchOptions) {
+  constructor(redis: RedisLink, options: CheckBatchOptions) {
     this.#redis = redis;
     this.#options = options;
   }

@@ -1,4 +1,4 @@
-import type { Redis } from 'ioredis';
+import type { RedisLink } from '../redis/connection.js';
 import { runScript } from '../redis/script.js';
 import type { Returned } from './held-units.js';
 import { type LeaseReply, scripts } from './lease-scripts.js';
@@ -6,7 +6,7 @@ import type { LeasedBucket, LeaseTerms } from './leased-bucket.js';
 import type { ClockUs } from './monotonic-clock.js';
 
 export interface LeaseDeskOptions {
-  readonly redis: Redis;
+  readonly redis: RedisLink;
   /** 8 bytes that tell this process from others. */
   readonly process: string;
   readonly terms: LeaseTerms;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { Redis } from 'ioredis';
 import { waitMs } from '../model/gcra.js';
+import type { RedisLink } from '../redis/connection.js';
 import { LeaseDesk } from './lease-desk.js';
 import { leaseKey } from './lease-scripts.js';
 import { LeasedBucket, type LeaseTerms } from './leased-bucket.js';
@@ -63,7 +63,7 @@ export class LeasedPolicer implements Policer {
   #isClosed = false;
 
   /** The connection stays its opener's to close. */
-  constructor(redis: Redis, options: LeasedPolicerOptions) {
+  constructor(redis: RedisLink, options: LeasedPolicerOptions) {
     const { leaseMs, maxKeys = DEFAULT_MAX_KEYS, clock = monotonicUs, redisClock } = options;
     if (!(leaseMs > 0)) throw new RangeError(`leaseMs must be above 0, got ${leaseMs}`);
     if (!(maxKeys >= 1)) throw new RangeError(`maxKeys must be at least 1, got ${maxKeys}`);

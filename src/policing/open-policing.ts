@@ -1,5 +1,5 @@
-import type { Redis } from 'ioredis';
 import type { PolicyConfig } from '../config/policy-config.js';
+import type { RedisLink } from '../redis/connection.js';
 import { Circuit } from './circuit.js';
 import { decisionOf } from './decision.js';
 import { DecisionCounts } from './decision-counts.js';
@@ -12,7 +12,7 @@ import type { Decision, DecisionCount, Policing, PolicingRequest } from './polic
 export interface PolicingOptions {
   readonly policies: ReadonlyMap<string, PolicyConfig>;
   /** The connection that policies are decided over; not needed where all of them are `local`. It stays the caller's to close. */
-  readonly redis?: Redis | undefined;
+  readonly redis?: RedisLink | undefined;
   /** Told once when an outage begins and once when it is over. */
   readonly logger?: OutageLogger | undefined;
   /** Spreads retries and probes; from 0 up to 1. */

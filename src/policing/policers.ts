@@ -1,5 +1,5 @@
-import type { Redis } from 'ioredis';
 import type { PolicyConfig } from '../config/policy-config.js';
+import type { RedisLink } from '../redis/connection.js';
 import { withinDeadline } from './deadline.js';
 import { LeasedPolicer } from './leased-policer.js';
 import { LocalPolicer } from './local-policer.js';
@@ -13,10 +13,10 @@ const CLOSE_MS = 1000;
 /** The policers of a process, one for each policy; those over Redis are one, which asks for calls of all policies together. */
 export class Policers {
   readonly #opened = new Set<Policer>();
-  readonly #redis: Redis | undefined;
+  readonly #redis: RedisLink | undefined;
   #overRedis: RedisPolicer | undefined;
 
-  constructor(redis: Redis | undefined) {
+  constructor(redis: RedisLink | undefined) {
     this.#redis = redis;
   }
 
@@ -32,8 +32,7 @@ export class Policers {
       case 'leased':
         return this.#own(new LeasedPolicer(this.#redisOf(policy), { leaseMs: policy.leaseMs }));
       case 'redis':
-        this.#overRedis ??= this.#own(new RedisPolicer(this.#redisOf(policy)));
-        return this.#overRedis;
+        return this.#sharedPolicer(this.#redisOf(policy));
     }
   }
 
@@ -52,7 +51,12 @@ export class Policers {
     return policer;
   }
 
-  #redisOf({ name }: PolicyConfig): Redis {
+  #sharedPolicer(redis: RedisLink): RedisPolicer {
+    this.#overRedis ??= this.#own(new RedisPolicer(redis, { isCluster: redis.isCluster }));
+    return this.#overRedis;
+  }
+
+  #redisOf({ name }: PolicyConfig): RedisLink {
     if (this.#redis === undefined) throw new Error(`policy ${name} needs Redis, and there is none`);
     return this.#redis;
   }

@@ -1,4 +1,4 @@
-import type { Redis } from 'ioredis';
+import type { RedisLink } from '../redis/connection.js';
 import { limitKeys } from '../redis/keys.js';
 import { runScript } from '../redis/script.js';
 import { type AskedCall, CheckBatch } from './check-batch.js';
@@ -28,13 +28,13 @@ const NOTHING_TAKEN = async (): Promise<void> => undefined;
  * is never sent again after an outcome that nobody knows, so what Redis may have charged stays charged.
  */
 export class RedisPolicer implements Policer {
-  readonly #redis: Redis;
+  readonly #redis: RedisLink;
   readonly #isCluster: boolean;
   readonly #now: (() => number) | undefined;
   readonly #batch: CheckBatch;
 
   /** The connection stays its opener's to close. */
-  constructor(redis: Redis, { isCluster = false, now }: RedisPolicerOptions = {}) {
+  constructor(redis: RedisLink, { isCluster = false, now }: RedisPolicerOptions = {}) {
     this.#redis = redis;
     this.#isCluster = isCluster;
     this.#now = now;

@@ -1,12 +1,14 @@
 import { EventEmitter, once } from 'node:events';
-import type { Redis, RedisOptions } from 'ioredis';
+import type { Cluster, Redis, RedisOptions } from 'ioredis';
 import { keepAsking } from './heartbeat.js';
+import { openCluster } from './open-cluster.js';
 import { isFull, isPassing, RedisFull, RedisUnavailable } from './outage.js';
 import { withoutArguments } from './private-error.js';
 import { PunctualRedis } from './punctual-redis.js';
+import { addressOf, type ClusterTarget, type RedisTarget } from './redis-target.js';
 
-/** Where a Redis is: a URL (`redis://`, `rediss://`) or a unix socket. */
-export type RedisTarget = { readonly url: string } | { readonly socketPath: string };
+/** A connection: to one server, or to all masters of a cluster. */
+export type RedisLink = Redis | Cluster;
 
 export interface ConnectionOptions {
   /** Shown in CLIENT LIST as `headgate:<name>`. */
@@ -34,9 +36,12 @@ const LOADING_LOOK_MS = 500;
  *
  * The rest of the project gets its Redis from here and never opens one itself.
  */
-export function openConnection(target: RedisTarget, options: ConnectionOptions): Redis {
+export function openConnection(target: RedisTarget, options: ConnectionOptions): Redis;
+export function openConnection(target: RedisTarget | ClusterTarget, options: ConnectionOptions): RedisLink;
+export function openConnection(target: RedisTarget | ClusterTarget, options: ConnectionOptions): RedisLink {
+  if ('cluster' in target) return openClusterLink(target, options);
   const settings: RedisOptions = {
-    ...addressOf(target),
+    ...addressOf(target, options.deadlineMs),
     connectionName: `headgate:${options.name}`,
     lazyConnect: true,
     enableOfflineQueue: false,
@@ -45,8 +50,9 @@ export function openConnection(target: RedisTarget, options: ConnectionOptions):
     connectTimeout: options.deadlineMs,
     disconnectTimeout: DISCONNECT_MS,
     maxLoadingRetryTime: LOADING_LOOK_MS,
-    retryStrategy: (attempt) =>
-      Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempt, 6)) * (0.75 + Math.random() / 2),
+    disableClientInfo: true,
+    reconnectOnError: isDemoted,
+    retryStrategy: retryMs,
   };
   const redis = new PunctualRedis(settings, options.deadlineMs);
   const note = reportState(redis, options.onState);
@@ -56,8 +62,29 @@ export function openConnection(target: RedisTarget, options: ConnectionOptions):
   return redis;
 }
 
+function openClusterLink(target: ClusterTarget, options: ConnectionOptions): Cluster {
+  const cluster = openCluster(target, {
+    name: options.name,
+    deadlineMs: options.deadlineMs,
+    heartbeatMs: options.heartbeatMs ?? HEARTBEAT_MS,
+    disconnectMs: DISCONNECT_MS,
+    retryMs,
+  });
+  reportState(cluster, options.onState);
+  return cluster;
+}
+
+function retryMs(attempt: number): number {
+  return Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempt, 6)) * (0.75 + Math.random() / 2);
+}
+
+/** The master has become a replica: whoever is it now answers to a new connection, where anything can tell. */
+function isDemoted(error: Error): boolean {
+  return error.message.startsWith('READONLY');
+}
+
 /** Resolves when the connection is usable; at once when it is already. Rejects when `signal` is aborted first. */
-export async function untilReady(redis: Redis, signal?: AbortSignal): Promise<void> {
+export async function untilReady(redis: RedisLink, signal?: AbortSignal): Promise<void> {
   while (redis.status !== 'ready') {
     try {
       await once(redis, 'ready', signal ? { signal } : {});
@@ -69,7 +96,7 @@ export async function untilReady(redis: Redis, signal?: AbortSignal): Promise<vo
 }
 
 /** Resolves once the connection is usable, its first attempt has failed, or `withinMs` has passed, whichever comes first. */
-export async function untilTried(redis: Redis, withinMs: number): Promise<void> {
+export async function untilTried(redis: RedisLink, withinMs: number): Promise<void> {
   if (redis.status === 'ready') return;
   await new Promise<void>((resolve) => {
     const timer = setTimeout(done, withinMs);
@@ -96,12 +123,17 @@ export async function orUnavailable<Reply>(ask: () => Promise<Reply>): Promise<R
   }
 }
 
-const closedOnPurpose = new WeakSet<Redis>();
+const closedOnPurpose = new WeakSet<RedisLink>();
 
 /** Closes without waiting for a Redis that may never answer. */
-export function closeConnection(redis: Redis): void {
+export function closeConnection(redis: RedisLink): void {
   closedOnPurpose.add(redis);
   redis.disconnect(false);
+}
+
+/** A channel's name on the Redis of a connection: with what every key begins with. */
+export function channelOn(redis: RedisLink, channel: string): string {
+  return `${redis.options.keyPrefix ?? ''}${channel}`;
 }
 
 /**
@@ -109,14 +141,17 @@ export function closeConnection(redis: Redis): void {
  * Subscriptions survive a reconnect.
  */
 export class Subscriber {
-  readonly #redis: Redis;
+  readonly #redis: RedisLink;
   readonly #channels = new EventEmitter().setMaxListeners(0);
   readonly #watchers = new Set<() => void>();
 
-  constructor(redis: Redis) {
+  constructor(redis: RedisLink) {
     this.#redis = redis;
-    redis.on('message', (channel: string, message: string) => this.#channels.emit(channel, message));
+    const { length } = channelOn(redis, '');
+    redis.on('message', (channel: string, message: string) => this.#channels.emit(channel.slice(length), message));
     redis.on('ready', () => this.#subscribeAll());
+    // Messages of a cluster come over some node of it: when that goes, another takes its place.
+    redis.on('-node', () => setImmediate(() => this.#subscribeAll()));
   }
 
   /** Calls `listener` for every message on `channel` from now on; returns how to stop. */
@@ -136,7 +171,7 @@ export class Subscriber {
   }
 
   #subscribeAll(): void {
-    const names = this.#channels.eventNames().map(String);
+    const names = this.#channels.eventNames().map((name) => channelOn(this.#redis, String(name)));
     if (this.#redis.status !== 'ready' || names.length === 0) return;
     this.#redis.subscribe(...names).then(
       () => {
@@ -147,23 +182,10 @@ export class Subscriber {
   }
 }
 
-function addressOf(target: RedisTarget): RedisOptions {
-  if ('socketPath' in target) return { path: target.socketPath };
-  const url = new URL(target.url);
-  return {
-    host: url.hostname.replace(/^\[|\]$/g, ''),
-    port: Number(url.port || 6379),
-    ...(url.username && { username: decodeURIComponent(url.username) }),
-    ...(url.password && { password: decodeURIComponent(url.password) }),
-    ...(url.pathname.length > 1 && { db: Number(url.pathname.slice(1)) }),
-    ...(url.protocol === 'rediss:' && { tls: { servername: url.hostname } }),
-  };
-}
-
 const CLOSED = 'connection closed';
 
 /** Tells `onState` of changes; what it returns notes why the connection is about to be closed. */
-function reportState(redis: Redis, onState: ConnectionOptions['onState']): (reason: string) => void {
+function reportState(redis: RedisLink, onState: ConnectionOptions['onState']): (reason: string) => void {
   let state: 'up' | 'down' | undefined;
   let reason = CLOSED;
   const change = (to: 'up' | 'down', detail: string): void => {

@@ -1,6 +1,7 @@
-import { closeConnection, openConnection, type RedisTarget, untilReady } from './connection.js';
+import { closeConnection, openConnection, untilReady } from './connection.js';
 import { existingRedisFolder } from './embedded/redis-folder.js';
 import { reachableSocket } from './embedded/socket-alias.js';
+import type { ClusterTarget, RedisTarget } from './redis-target.js';
 
 /** What a Redis says about itself. */
 export interface RedisFacts {
@@ -13,7 +14,7 @@ export interface RedisFacts {
 
 /** Asks a Redis about itself, within so many milliseconds; `away` says why it could not. */
 export async function inspectRedis(
-  target: RedisTarget,
+  target: RedisTarget | ClusterTarget,
   withinMs: number,
 ): Promise<{ readonly facts: RedisFacts } | { readonly away: string }> {
   let away = `no answer within ${withinMs} ms`;

@@ -1,4 +1,5 @@
-import type { Redis } from 'ioredis';
+import type { RedisLink } from './connection.js';
+import { mastersOf } from './masters.js';
 
 /** The Redis may throw away what it was given to keep; the message is one sentence for people. */
 export class EvictingRedis extends Error {
@@ -35,14 +36,14 @@ const LOOK_EVERY_MS = 1000;
  * seen stands. The connection is the caller's to close.
  */
 export class MemoryWatch {
-  readonly #redis: Redis;
+  readonly #redis: RedisLink;
   readonly #marks: MemoryMarks;
   readonly #onChange: (state: MemoryState) => void;
   #state: MemoryState = { kind: 'fine' };
   #timer: NodeJS.Timeout | undefined;
 
   /** @param onChange Told whenever the kind of state is another. */
-  constructor(redis: Redis, marks: MemoryMarks, onChange: (state: MemoryState) => void = () => undefined) {
+  constructor(redis: RedisLink, marks: MemoryMarks, onChange: (state: MemoryState) => void = () => undefined) {
     this.#redis = redis;
     this.#marks = marks;
     this.#onChange = onChange;
@@ -55,10 +56,10 @@ export class MemoryWatch {
   /** Looks now. Never rejects. */
   async look(): Promise<MemoryState> {
     if (this.#redis.status !== 'ready') return this.#state;
-    const info = await this.#redis.info('memory').catch(() => undefined);
-    if (info === undefined) return this.#state;
+    const infos = await this.#ask().catch(() => undefined);
+    if (infos === undefined) return this.#state;
     const before = this.#state.kind;
-    this.#state = memoryStateOf(info, this.#marks);
+    this.#state = worstOf(infos.map((info) => memoryStateOf(info, this.#marks)));
     if (this.#state.kind !== before) this.#onChange(this.#state);
     return this.#state;
   }
@@ -70,6 +71,15 @@ export class MemoryWatch {
   stop(): void {
     clearInterval(this.#timer);
   }
+
+  #ask(): Promise<string[]> {
+    return Promise.all(mastersOf(this.#redis).map((master) => master.info('memory')));
+  }
+}
+
+/** A job may come to lie on any of them. */
+function worstOf(states: readonly MemoryState[]): MemoryState {
+  return states.find(({ kind }) => kind === 'evicts') ?? states.find(({ kind }) => kind === 'high') ?? { kind: 'fine' };
 }
 
 /** What `INFO memory` says, against the marks. A server that does not say counts as fine. */

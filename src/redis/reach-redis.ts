@@ -1,11 +1,16 @@
 import { join } from 'node:path';
-import type { RedisTarget } from './connection.js';
 import { keepEmbeddedRedis } from './embedded/keep-embedded-redis.js';
+import {
+  type ClusterTarget,
+  type ConfiguredServers,
+  describeTarget,
+  type RedisTarget,
+  targetOf,
+} from './redis-target.js';
 
 /** Which Redis to use, and what it takes to bring up the embedded one. */
 export interface ReachOptions {
-  /** `url` is `redis://…`, `rediss://…` or the absolute path of a unix socket. */
-  readonly address: { readonly kind: 'embedded' } | { readonly kind: 'server'; readonly url: string };
+  readonly address: { readonly kind: 'embedded' } | ConfiguredServers;
   readonly dataDir: string;
   readonly durability: 'always' | 'everysec';
   /** Whether a server may be fetched from the distribution's packages when none is on PATH. */
@@ -19,7 +24,7 @@ export interface ReachOptions {
 
 /** A Redis that can be connected to. */
 export interface ReachedRedis {
-  readonly target: RedisTarget;
+  readonly target: RedisTarget | ClusterTarget;
   /** To be called once all connections of this process are closed: the last process over a data folder ends its server. */
   release(): Promise<void>;
 }
@@ -30,10 +35,10 @@ export interface ReachedRedis {
  */
 export async function reachRedis(options: ReachOptions): Promise<ReachedRedis> {
   const { address, log } = options;
-  if (address.kind === 'server') {
-    const isSocket = address.url.startsWith('/');
-    log('configured', { server: isSocket ? address.url : withoutPassword(address.url) });
-    return { target: isSocket ? { socketPath: address.url } : { url: address.url }, release: async () => undefined };
+  if (address.kind !== 'embedded') {
+    const target = targetOf(address);
+    log('configured', { server: describeTarget(target) });
+    return { target, release: async () => undefined };
   }
   const embedded = await keepEmbeddedRedis({
     dataDir: options.dataDir,
@@ -49,10 +54,4 @@ export async function reachRedis(options: ReachOptions): Promise<ReachedRedis> {
       await embedded.release();
     },
   };
-}
-
-function withoutPassword(text: string): string {
-  const url = new URL(text);
-  url.password = '';
-  return url.toString();
 }

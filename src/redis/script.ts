@@ -1,5 +1,6 @@
-import type { Redis } from 'ioredis';
+import type { RedisLink } from './connection.js';
 import { type ShardTag, scriptKeys } from './keys.js';
+import { mastersOf } from './masters.js';
 import { withoutArguments } from './private-error.js';
 import { keyOf, type Library, type Verb } from './script-source.js';
 
@@ -43,7 +44,7 @@ function keysOf(call: ScriptCall<unknown>): readonly string[] {
 }
 
 /** Loads under way, so that many calls that meet an empty Redis load a library once. */
-const loading = new WeakMap<Redis, Map<Library, Promise<void>>>();
+const loading = new WeakMap<RedisLink, Map<Library, Promise<void>>>();
 
 /** A call that meets an empty Redis so often in a row meets one that is being emptied on purpose. */
 const MAX_LOADS = 5;
@@ -51,15 +52,15 @@ const MAX_LOADS = 5;
 /** Told how long a call took, as its caller waited for it, in milliseconds; whether it was answered or not. */
 export type ScriptWatcher = (verb: string, durationMs: number) => void;
 
-const watchers = new WeakMap<Redis, ScriptWatcher>();
+const watchers = new WeakMap<RedisLink, ScriptWatcher>();
 
 /** Has every later call over this connection told to `watcher`, in place of the one before. */
-export function watchScripts(redis: Redis, watcher: ScriptWatcher): void {
+export function watchScripts(redis: RedisLink, watcher: ScriptWatcher): void {
   watchers.set(redis, watcher);
 }
 
 function watched<Reply>(
-  redis: Redis,
+  redis: RedisLink,
   calls: readonly ScriptCall<unknown>[],
   run: () => Promise<Reply>,
 ): Promise<Reply> {
@@ -72,8 +73,8 @@ function watched<Reply>(
   });
 }
 
-/** Gives a library to Redis, whether or not it has it already. */
-export function loadLibrary(redis: Redis, library: Library): Promise<void> {
+/** Gives a library to Redis, to every master of a cluster, whether or not it has it already. */
+export function loadLibrary(redis: RedisLink, library: Library): Promise<void> {
   const underWay = loading.get(redis) ?? new Map<Library, Promise<void>>();
   loading.set(redis, underWay);
   const load = underWay.get(library) ?? sendLibrary(redis, library).finally(() => underWay.delete(library));
@@ -81,9 +82,9 @@ export function loadLibrary(redis: Redis, library: Library): Promise<void> {
   return load;
 }
 
-async function sendLibrary(redis: Redis, library: Library): Promise<void> {
+async function sendLibrary(redis: RedisLink, library: Library): Promise<void> {
   try {
-    await redis.function('LOAD', 'REPLACE', library.text);
+    await Promise.all(mastersOf(redis).map((master) => master.function('LOAD', 'REPLACE', library.text)));
   } catch (error) {
     if (isUnknownCommand(error))
       throw new Error('this Redis does not know functions: Headgate needs Redis 7.0 or later');
@@ -99,11 +100,11 @@ function isUnknownCommand(error: unknown): boolean {
  * Runs a script. Where Redis does not know it (it is new, or was flushed), it is loaded and run again: it had not begun.
  * Errors are those of Redis without what was sent to it, which is nobody else's business.
  */
-export function runScript<Reply>(redis: Redis, call: ScriptCall<Reply>): Promise<Reply> {
+export function runScript<Reply>(redis: RedisLink, call: ScriptCall<Reply>): Promise<Reply> {
   return watched(redis, [call], () => runOne(redis, call));
 }
 
-async function runOne<Reply>(redis: Redis, call: ScriptCall<Reply>): Promise<Reply> {
+async function runOne<Reply>(redis: RedisLink, call: ScriptCall<Reply>): Promise<Reply> {
   const { script, argv } = call;
   const keys = keysOf(call);
   for (let loads = 0; ; loads += 1) {
@@ -122,11 +123,14 @@ type ScriptReply<Reply> = { readonly reply: Reply } | { readonly error: Error };
  * Runs several calls in one pipeline; one reply or error each, in their order. Those that Redis did not know are loaded
  * and sent again in another pipeline: none of them had begun.
  */
-export function runScripts<Reply>(redis: Redis, calls: readonly ScriptCall<Reply>[]): Promise<ScriptReply<Reply>[]> {
+export function runScripts<Reply>(
+  redis: RedisLink,
+  calls: readonly ScriptCall<Reply>[],
+): Promise<ScriptReply<Reply>[]> {
   return watched(redis, calls, () => runAll(redis, calls));
 }
 
-async function runAll<Reply>(redis: Redis, calls: readonly ScriptCall<Reply>[]): Promise<ScriptReply<Reply>[]> {
+async function runAll<Reply>(redis: RedisLink, calls: readonly ScriptCall<Reply>[]): Promise<ScriptReply<Reply>[]> {
   const answers = await pipeline(redis, calls);
   for (let loads = 0; loads < MAX_LOADS; loads += 1) {
     const unknown = calls.flatMap((call, i) => (isUnknownFunction(answers[i]?.[0]) ? [{ call, i }] : []));
@@ -149,7 +153,7 @@ async function runAll<Reply>(redis: Redis, calls: readonly ScriptCall<Reply>[]):
 type Answer = [error: Error | null, reply?: unknown];
 const NO_ANSWER: Answer = [new Error('Redis gave no reply')];
 
-async function pipeline<Reply>(redis: Redis, calls: readonly ScriptCall<Reply>[]): Promise<Answer[]> {
+async function pipeline<Reply>(redis: RedisLink, calls: readonly ScriptCall<Reply>[]): Promise<Answer[]> {
   const batch = redis.pipeline();
   for (const call of calls) {
     const keys = keysOf(call);

@@ -1,6 +1,6 @@
-import type { Redis } from 'ioredis';
 import type { LiveConfig } from '../config/live-config.js';
 import type { OverrideSubject } from '../config/override-subject.js';
+import type { RedisLink } from '../redis/connection.js';
 import { type Settings, typeSettings } from './settings.js';
 import { syncProfile, syncProfiles } from './sync-profiles.js';
 import { WorkSource } from './work-source.js';
@@ -10,7 +10,7 @@ const ONE_BY_ONE = 20;
 
 /** What changes are brought to: the schedule in Redis. */
 export interface ScheduleParts {
-  readonly redis: Redis;
+  readonly redis: RedisLink;
   readonly live: LiveConfig;
   readonly settings: Settings;
 }
@@ -42,7 +42,7 @@ export async function applyCapacities(
 }
 
 /** Re-times every bucket with something waiting that does not follow yet. */
-export async function retimeAll(redis: Redis, settings: Settings): Promise<number> {
+export async function retimeAll(redis: RedisLink, settings: Settings): Promise<number> {
   let retimed = 0;
   for (const type of settings.typeNames()) retimed += await syncProfiles(redis, settings, type);
   return retimed;
@@ -59,7 +59,7 @@ async function retimeSubject({ redis, live, settings }: ScheduleParts, subject: 
   return retimed;
 }
 
-function configureType(redis: Redis, settings: Settings, type: string): Promise<void> {
+function configureType(redis: RedisLink, settings: Settings, type: string): Promise<void> {
   // It takes no job: neither a name nor a lock is of any use to it.
   return new WorkSource(redis, type, typeSettings(settings, type), { worker: '', lockMs: 0 }).configure();
 }

@@ -1,5 +1,4 @@
-import type { Redis } from 'ioredis';
-import { orUnavailable } from '../redis/connection.js';
+import { orUnavailable, type RedisLink } from '../redis/connection.js';
 import { encodeTenant, scheduleKeys, shardTag } from '../redis/keys.js';
 import { type Argument, runScript, type Script } from '../redis/script.js';
 import { scripts } from './scripts.js';
@@ -36,10 +35,10 @@ export interface Erased {
  * Every method throws RedisUnavailable when Redis did not answer.
  */
 export class BucketControl {
-  readonly #redis: Redis;
+  readonly #redis: RedisLink;
   readonly #settings: Settings;
 
-  constructor(redis: Redis, settings: Settings) {
+  constructor(redis: RedisLink, settings: Settings) {
     this.#redis = redis;
     this.#settings = settings;
   }

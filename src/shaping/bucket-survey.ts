@@ -1,6 +1,5 @@
-import type { Redis } from 'ioredis';
 import { decodeTime } from 'ulid';
-import { orUnavailable } from '../redis/connection.js';
+import { orUnavailable, type RedisLink } from '../redis/connection.js';
 import { encodeTenant, shardTag } from '../redis/keys.js';
 import { runScript } from '../redis/script.js';
 import { parseJobId } from './job-id.js';
@@ -29,11 +28,11 @@ const AT_ONCE = 50;
 
 /** Looks at many buckets, a few calls for all of them. Throws RedisUnavailable when Redis did not answer. */
 export class BucketSurvey {
-  readonly #redis: Redis;
+  readonly #redis: RedisLink;
   readonly #settings: Settings;
 
   /** The connection is the caller's to close. */
-  constructor(redis: Redis, settings: Settings) {
+  constructor(redis: RedisLink, settings: Settings) {
     this.#redis = redis;
     this.#settings = settings;
   }

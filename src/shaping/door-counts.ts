@@ -1,5 +1,4 @@
-import type { Redis } from 'ioredis';
-import { orUnavailable } from '../redis/connection.js';
+import { orUnavailable, type RedisLink } from '../redis/connection.js';
 import { decodeTenant, encodeTenant, shardTag } from '../redis/keys.js';
 import { runScript } from '../redis/script.js';
 import { scripts } from './survey-scripts.js';
@@ -64,7 +63,7 @@ export class DoorTallyBuffer {
 
 /** Adds what was gathered to the counts in Redis. Throws RedisUnavailable when it did not answer. */
 export async function addDoorCounts(
-  redis: Redis,
+  redis: RedisLink,
   gathered: ReadonlyMap<string, ReadonlyMap<string, number>>,
 ): Promise<void> {
   for (const [type, counts] of gathered) {
@@ -74,7 +73,7 @@ export async function addDoorCounts(
 }
 
 /** The counts of the latest `slots`. Throws RedisUnavailable when Redis did not answer. */
-export async function readDoorCounts(redis: Redis, type: string, latest: number): Promise<DoorCounts> {
+export async function readDoorCounts(redis: RedisLink, type: string, latest: number): Promise<DoorCounts> {
   const argv = ['', latest];
   const read = await orUnavailable(() => runScript(redis, { script: scripts.tallies, tag: shardTag(type), argv }));
   const slots = read.slots.map((slot) => ({

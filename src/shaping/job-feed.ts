@@ -1,5 +1,4 @@
-import type { Redis } from 'ioredis';
-import { untilReady } from '../redis/connection.js';
+import { channelOn, type RedisLink, untilReady } from '../redis/connection.js';
 import { shardTag, sharedQueueKeys } from '../redis/keys.js';
 import { isPassing } from '../redis/outage.js';
 import { parseJobId } from './job-id.js';
@@ -48,8 +47,8 @@ interface TypeFeed {
  * trimmed past what was read), everybody who watches the type looks again.
  */
 export class RedisJobFeed implements JobFeed {
-  readonly #redis: Redis;
-  readonly #commands: Redis;
+  readonly #redis: RedisLink;
+  readonly #commands: RedisLink;
   readonly #onError: (error: unknown) => void;
   readonly #feeds = new Map<string, TypeFeed>();
   readonly #closing = new AbortController();
@@ -63,7 +62,7 @@ export class RedisJobFeed implements JobFeed {
    * @param commands Interrupts a read, so that it takes in another type.
    * @param onError Told of errors other than Redis being away.
    */
-  constructor(redis: Redis, commands: Redis, onError: (error: unknown) => void) {
+  constructor(redis: RedisLink, commands: RedisLink, onError: (error: unknown) => void) {
     this.#redis = redis;
     this.#commands = commands;
     this.#onError = onError;
@@ -140,7 +139,7 @@ export class RedisJobFeed implements JobFeed {
       .finally(() => {
         this.#isBlocked = false;
       });
-    for (const stream of readEvents(reply)) {
+    for (const stream of readEvents(reply, channelOn(this.#redis, ''))) {
       const feed = feeds.find(({ key }) => key === stream.key);
       if (feed) await this.#tell(feed, stream);
     }

@@ -1,6 +1,5 @@
-import type { Redis } from 'ioredis';
 import { DELIVERY_TYPE } from '../config/delivery-type.js';
-import { orUnavailable } from '../redis/connection.js';
+import { orUnavailable, type RedisLink } from '../redis/connection.js';
 import { decodeTenant, outboxKey, shardTag } from '../redis/keys.js';
 import { deliveryJob, type OutboxEntry } from './delivery.js';
 import type { Shaping } from './shaping.js';
@@ -25,14 +24,14 @@ export interface Dropped {
  * Any number of processes may do this at once.
  */
 export class Outbox {
-  readonly #redis: Redis;
+  readonly #redis: RedisLink;
   readonly #shaping: Pick<Shaping, 'admit'>;
   readonly #onDropped: (dropped: Dropped) => void;
   /** By type: the drain under way, and whether another is asked for. */
   readonly #draining = new Map<string, { done: Promise<void>; again: boolean }>();
 
   /** The connection is the caller's to close. */
-  constructor(redis: Redis, shaping: Pick<Shaping, 'admit'>, onDropped: (dropped: Dropped) => void) {
+  constructor(redis: RedisLink, shaping: Pick<Shaping, 'admit'>, onDropped: (dropped: Dropped) => void) {
     this.#redis = redis;
     this.#shaping = shaping;
     this.#onDropped = onDropped;

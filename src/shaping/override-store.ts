@@ -1,8 +1,7 @@
-import type { Redis } from 'ioredis';
 import { type OverrideSubject, parseSubject, subjectText } from '../config/override-subject.js';
 import type { OverrideValues } from '../config/override-values.js';
 import type { OverrideChange } from '../config/read-override.js';
-import { orUnavailable } from '../redis/connection.js';
+import { channelOn, orUnavailable, type RedisLink } from '../redis/connection.js';
 import { OVERRIDES_CHANNEL, overrideKeys } from '../redis/keys.js';
 import { runScript } from '../redis/script.js';
 import { scripts } from './override-scripts.js';
@@ -22,10 +21,10 @@ const PAGE = 200;
  * Every method throws RedisUnavailable when Redis did not answer.
  */
 export class OverrideStore {
-  readonly #redis: Redis;
+  readonly #redis: RedisLink;
 
   /** The connection is the caller's to close. */
-  constructor(redis: Redis) {
+  constructor(redis: RedisLink) {
     this.#redis = redis;
   }
 
@@ -33,7 +32,7 @@ export class OverrideStore {
   async change(subject: OverrideSubject, change: OverrideChange, replace: boolean): Promise<StoredOverrides> {
     const text = subjectText(subject);
     const fields = [...change].flatMap(([name, value]) => [name, value ?? '']);
-    const argv = [text, OVERRIDES_CHANNEL, replace ? '1' : '0', ...fields];
+    const argv = [text, channelOn(this.#redis, OVERRIDES_CHANNEL), replace ? '1' : '0', ...fields];
     return orUnavailable(() => runScript(this.#redis, { script: scripts.override, keys: overrideKeys(text), argv }));
   }
 

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Redis } from 'ioredis';
 import { DELIVERY_TYPE } from '../config/delivery-type.js';
 import type { Admission, BulkRetrial, Cancellation, JobPage, JobView, NewJob, Retrial } from '../model/verdict.js';
 import { hookMark } from '../model/webhook.js';
-import { orUnavailable } from '../redis/connection.js';
+import { orUnavailable, type RedisLink } from '../redis/connection.js';
 import { encodeTenant, idempotencyKey, outputKey, shardTag } from '../redis/keys.js';
 import { type Argument, runScript, type Script } from '../redis/script.js';
 import { admissionOf } from './admission.js';
@@ -38,11 +37,11 @@ const START: Cursor = { score: '', id: '' };
 
 /** {@link Shaping} on Redis. The connection is the caller's to close. */
 export class RedisShaping implements Shaping {
-  readonly #redis: Redis;
+  readonly #redis: RedisLink;
   readonly #settings: Settings;
   readonly #retrying: Retrying;
 
-  constructor(redis: Redis, settings: Settings) {
+  constructor(redis: RedisLink, settings: Settings) {
     this.#redis = redis;
     this.#settings = settings;
     this.#retrying = new Retrying(redis, settings);

@@ -1,6 +1,5 @@
-import type { Redis } from 'ioredis';
 import type { TypeConfig } from '../config/config.js';
-import type { Subscriber } from '../redis/connection.js';
+import type { RedisLink, Subscriber } from '../redis/connection.js';
 import { isPassing } from '../redis/outage.js';
 import { type Agent, makeAgent } from './agent.js';
 import type { Outbox } from './outbox.js';
@@ -39,7 +38,7 @@ export interface RemoteTypes {
  */
 export class RemoteWork implements RemoteTypes {
   readonly lockMs: number;
-  readonly #redis: Redis;
+  readonly #redis: RedisLink;
   readonly #types: ReadonlyMap<string, RemoteType>;
   readonly #agents: readonly Agent[];
   readonly #onError: (error: unknown) => void;
@@ -47,7 +46,7 @@ export class RemoteWork implements RemoteTypes {
   readonly #onReady = (): void => void this.#begin();
 
   constructor(
-    parts: { redis: Redis; subscriber: Subscriber; settings: Settings; types: Iterable<TypeConfig> },
+    parts: { redis: RedisLink; subscriber: Subscriber; settings: Settings; types: Iterable<TypeConfig> },
     { lockMs, stalledIntervalMs, observer: told, beforeWork, onError, outbox }: RemoteWorkOptions,
   ) {
     this.lockMs = lockMs;

@@ -1,6 +1,5 @@
-import type { Redis } from 'ioredis';
 import type { BulkRetrial, Retrial } from '../model/verdict.js';
-import { orUnavailable } from '../redis/connection.js';
+import { orUnavailable, type RedisLink } from '../redis/connection.js';
 import { encodeTenant, shardTag } from '../redis/keys.js';
 import { runScript } from '../redis/script.js';
 import { type Cursor, formatCursor, parseCursor } from './cursor.js';
@@ -20,10 +19,10 @@ const START: Cursor = { score: '0', id: '0' };
 
 /** Lets failed jobs wait again. The connection is the caller's to close. */
 export class Retrying {
-  readonly #redis: Redis;
+  readonly #redis: RedisLink;
   readonly #settings: Settings;
 
-  constructor(redis: Redis, settings: Settings) {
+  constructor(redis: RedisLink, settings: Settings) {
     this.#redis = redis;
     this.#settings = settings;
   }

@@ -12,10 +12,13 @@ type Reply = readonly (readonly [
   entries: readonly (readonly [id: string, fields: readonly string[]])[],
 ])[];
 
-/** The events in a reply to XREAD of streams that BullMQ writes; none when it waited in vain. */
-export function readEvents(reply: Reply | null): StreamEvents[] {
+/**
+ * The events in a reply to XREAD of streams that BullMQ writes; none when it waited in vain. What all keys on the server
+ * begin with is taken off theirs.
+ */
+export function readEvents(reply: Reply | null, keyPrefix: string): StreamEvents[] {
   return (reply ?? []).map(([key, entries]) => ({
-    key,
+    key: key.slice(keyPrefix.length),
     events: entries.map(([, fields]) => ({ event: fieldOf(fields, 'event'), jobId: fieldOf(fields, 'jobId') })),
     last: entries.at(-1)?.[0] ?? '0-0',
   }));

@@ -1,5 +1,4 @@
-import type { Redis } from 'ioredis';
-import { orUnavailable } from '../redis/connection.js';
+import { orUnavailable, type RedisLink } from '../redis/connection.js';
 import { bucketKey, decodeTenant, type EncodedTenant, encodeTenant, scheduleKeys, shardTag } from '../redis/keys.js';
 import { runScripts } from '../redis/script.js';
 import { PROFILE_BYTES, profileBytes } from './profile-bytes.js';
@@ -22,7 +21,7 @@ const LOOKS = 5;
  * @returns how many buckets changed.
  */
 export async function syncProfiles(
-  redis: Redis,
+  redis: RedisLink,
   settings: Settings,
   type: string,
   concerns: (tenant: string) => boolean = () => true,
@@ -37,12 +36,17 @@ export async function syncProfiles(
 }
 
 /** The same of one bucket, whether or not something waits in it. True when it changed. */
-export async function syncProfile(redis: Redis, settings: Settings, type: string, tenant: string): Promise<boolean> {
+export async function syncProfile(
+  redis: RedisLink,
+  settings: Settings,
+  type: string,
+  tenant: string,
+): Promise<boolean> {
   return (await syncPage(redis, settings, type, [encodeTenant(tenant)])) > 0;
 }
 
 async function syncOnce(
-  redis: Redis,
+  redis: RedisLink,
   settings: Settings,
   type: string,
   concerns: (tenant: string) => boolean,
@@ -59,7 +63,12 @@ async function syncOnce(
   return changed + (await syncPage(redis, settings, type, [...held].filter(ofConcern)));
 }
 
-async function syncPage(redis: Redis, settings: Settings, type: string, tenants: readonly string[]): Promise<number> {
+async function syncPage(
+  redis: RedisLink,
+  settings: Settings,
+  type: string,
+  tenants: readonly string[],
+): Promise<number> {
   if (tenants.length === 0) return 0;
   const tag = shardTag(type);
   const { slackUs } = typeSettings(settings, type);

@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { Redis } from 'ioredis';
-import { orUnavailable } from '../redis/connection.js';
+import { channelOn, orUnavailable, type RedisLink } from '../redis/connection.js';
 import {
   API_KEY_TENANTS,
   API_KEYS_CHANNEL,
@@ -50,9 +49,9 @@ export interface TenantKeys {
 
 /** {@link TenantKeys} in Redis. The connection is the caller's to close. */
 export class RedisTenantKeys implements TenantKeys {
-  readonly #redis: Redis;
+  readonly #redis: RedisLink;
 
-  constructor(redis: Redis) {
+  constructor(redis: RedisLink) {
     this.#redis = redis;
   }
 
@@ -60,7 +59,7 @@ export class RedisTenantKeys implements TenantKeys {
     const key = `hg_${randomBytes(32).toString('base64url')}`;
     const id = randomBytes(8).toString('hex');
     const prefix = key.slice(0, 8);
-    const argv = [encodeTenant(tenant), id, sha256(key), prefix, MOST_KEYS, API_KEYS_CHANNEL];
+    const argv = [encodeTenant(tenant), id, sha256(key), prefix, MOST_KEYS, channelOn(this.#redis, API_KEYS_CHANNEL)];
     const added = await this.#run(scripts.addKey, argv);
     return added && { id, prefix, createdAtMs: added.createdAtMs, key };
   }
@@ -72,7 +71,9 @@ export class RedisTenantKeys implements TenantKeys {
   }
 
   async revoke(tenant: string, id: string): Promise<boolean> {
-    return (await this.#run(scripts.revokeKey, [encodeTenant(tenant), id, API_KEYS_CHANNEL])) !== '';
+    return (
+      (await this.#run(scripts.revokeKey, [encodeTenant(tenant), id, channelOn(this.#redis, API_KEYS_CHANNEL)])) !== ''
+    );
   }
 
   async tenants(after: string, limit: number): Promise<readonly string[]> {

@@ -1,4 +1,4 @@
-import type { Redis } from 'ioredis';
+import type { RedisLink } from '../redis/connection.js';
 import { decodeTenant, type ShardTag, scheduleKeys } from '../redis/keys.js';
 
 /** What a cursor of buckets looks like: where it is being looked, and how far. */
@@ -19,7 +19,7 @@ export interface TenantPage {
  * meets everybody who stays where he is, and costs each page no more than its own size, however many there are.
  */
 export async function tenantsAt(
-  redis: Redis,
+  redis: RedisLink,
   tag: ShardTag,
   cursor: string | undefined,
   limit: number,
@@ -35,7 +35,7 @@ export async function tenantsAt(
 }
 
 async function look(
-  redis: Redis,
+  redis: RedisLink,
   tag: ShardTag,
   place: Place,
   at: string,

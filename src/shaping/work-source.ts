@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Redis } from 'ioredis';
 import { emissionUs, slackUs } from '../model/profile.js';
+import type { RedisLink } from '../redis/connection.js';
 import { type ShardTag, shardTag } from '../redis/keys.js';
 import { isPassing } from '../redis/outage.js';
 import { type Argument, runScript, type Script } from '../redis/script.js';
@@ -67,13 +67,13 @@ interface Settled {
 export class WorkSource {
   readonly type: string;
   readonly tag: ShardTag;
-  readonly #redis: Redis;
+  readonly #redis: RedisLink;
   readonly #settings: TypeSettings;
   readonly #worker: string;
   readonly #lockMs: number;
   readonly #settling = new Batcher((runs: readonly SettledRun[]) => this.#settleTogether(runs), SETTLING);
 
-  constructor(redis: Redis, type: string, settings: TypeSettings, options: { worker: string; lockMs: number }) {
+  constructor(redis: RedisLink, type: string, settings: TypeSettings, options: { worker: string; lockMs: number }) {
     this.#redis = redis;
     this.type = type;
     this.tag = shardTag(type);

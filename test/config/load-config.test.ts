@@ -478,7 +478,7 @@ test('the error reads as a list of places that an editor can open', async () => 
     [
       'ConfigError: The configuration has 3 problems:',
       '  headgate.yaml:2:9 listen: expected HOST:PORT such as 127.0.0.1:8080 or "[::1]:8080" (port 0: any free one); got 8080',
-      '  headgate.yaml:3:8 redis: expected embedded, redis://HOST[:PORT][/DB], rediss://HOST[:PORT][/DB] or a unix socket (unix:///PATH, /PATH or ./PATH); got a number',
+      '  headgate.yaml:3:8 redis: expected embedded, redis://HOST[:PORT][/DB], rediss://HOST[:PORT][/DB] or a unix socket (unix:///PATH, /PATH or ./PATH), or a mapping with url, sentinel or cluster; got a number',
       '  HEADGATE_DATA: expected the path of a folder',
     ].join('\n'),
   );

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { AppParts } from '../../src/http/app.js';
-import type { RedisTarget } from '../../src/redis/connection.js';
+import type { RedisTarget } from '../../src/redis/redis-target.js';
 import type { Held } from '../../src/shaping/work-source.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { AppParts } from '../../src/http/app.js';
-import type { RedisTarget } from '../../src/redis/connection.js';
+import type { RedisTarget } from '../../src/redis/redis-target.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { type FollowingApp, followingApp, withFewSeats } from './support/following-app.js';

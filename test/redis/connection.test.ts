@@ -9,11 +9,11 @@ import {
   closeConnection,
   openConnection,
   orUnavailable,
-  type RedisTarget,
   Subscriber,
   untilReady,
 } from '../../src/redis/connection.js';
 import { isPassing, RedisUnavailable } from '../../src/redis/outage.js';
+import type { RedisTarget } from '../../src/redis/redis-target.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 
 type Connection = ReturnType<typeof openConnection>;

@@ -4,6 +4,7 @@ import { environment } from '../../config/environment.js';
 import { type LoadOptions, loadConfig } from '../../config/load-config.js';
 import { serverOnPath } from '../../redis/embedded/server-program.js';
 import { embeddedTarget, inspectRedis } from '../../redis/inspect-redis.js';
+import { targetOf } from '../../redis/redis-target.js';
 import type { Remote } from '../remote.js';
 import { configFindings, faultyConfig } from './config-findings.js';
 import type { Finding } from './finding.js';
@@ -41,8 +42,7 @@ async function examineRedis({ redis, dataDir, memory }: Config): Promise<Finding
     const found = target === undefined ? undefined : await inspectRedis(target, WITHIN_MS);
     return found !== undefined && 'facts' in found ? redisFindings(found.facts, memory) : [await embeddedFinding()];
   }
-  const target = redis.url.startsWith('/') ? { socketPath: redis.url } : { url: redis.url };
-  const found = await inspectRedis(target, WITHIN_MS);
+  const found = await inspectRedis(targetOf(redis), WITHIN_MS);
   if ('facts' in found) return redisFindings(found.facts, memory);
   const mend = 'start it, or correct `redis:` (or REDIS_URL); passwords and TLS are part of the URL';
   return [{ about, level: 'fault', says: `the configured server does not answer: ${found.away}`, mend }];

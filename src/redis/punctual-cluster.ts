@@ -1,0 +1,32 @@
+import { Cluster, type ClusterNode, type ClusterOptions, type Command } from 'ioredis';
+import { startDeadline } from './deadline.js';
+
+/** The client asks the cluster about itself before it counts as ready. */
+const BEFORE_READY = 'cluster';
+
+/**
+ * A connection to a cluster whose every command ends by a deadline, and at once while the cluster is away: nothing is kept
+ * for later. To a master that is only just being connected to, it waits.
+ */
+export class PunctualCluster extends Cluster {
+  readonly #deadlineMs: number;
+
+  constructor(nodes: ClusterNode[], options: ClusterOptions, deadlineMs: number) {
+    super(nodes, { ...options, enableOfflineQueue: true });
+    this.#deadlineMs = deadlineMs;
+  }
+
+  override sendCommand(
+    command: Command,
+    stream?: Parameters<Cluster['sendCommand']>[1],
+    node?: Parameters<Cluster['sendCommand']>[2],
+  ): unknown {
+    if (this.status !== 'ready' && command.name !== BEFORE_READY) {
+      command.reject(new Error('Connection is closed.'));
+      return command.promise;
+    }
+    const end = startDeadline(this.#deadlineMs, () => command.reject(new Error('Command timed out')));
+    command.promise.then(end, end);
+    return super.sendCommand(command, stream, node);
+  }
+}
