@@ -19,6 +19,7 @@ import { checkWebhooks } from './webhook-relations.js';
  */
 export function checkRelations(fields: ConfigFields, adminKeys: readonly string[], problems: ProblemList): void {
   checkRedis(fields.redis, problems);
+  checkClusterWork(fields, problems);
   checkPolicies(fields.policies, problems);
   checkNames(fields, problems);
   checkTypes(fields, problems);
@@ -28,6 +29,14 @@ export function checkRelations(fields: ConfigFields, adminKeys: readonly string[
   checkTypeCosts(fields, problems);
   checkKeys(fields, [...fields.admin.keys, ...adminKeys], problems);
   checkWebhooks(fields, problems);
+}
+
+/** All jobs of a type stand in one slot. */
+function checkClusterWork({ redis, types }: ConfigFields, problems: ProblemList): void {
+  if (!('cluster' in redis) || types.size === 0 || !problems.sound(['redis'])) return;
+  const message =
+    'jobs are not spread over a cluster: with types, name one server or Sentinels; policies may use a cluster';
+  problems.add(['redis', 'cluster'], message);
 }
 
 const PLURAL = { tier: 'tiers', type: 'types', policy: 'policies' } as const;

@@ -107,6 +107,14 @@ describe('redis', () => {
     expect(redis).toMatchObject({ tls: { ca: pem('CERTIFICATE'), cert: pem('CERTIFICATE'), key: pem('PRIVATE KEY') } });
   });
 
+  test('is no cluster where there are jobs', async () => {
+    const config = { redis: { cluster: ['h:7000'] }, types: { ocr: {} } };
+    writeFileSync(join(folder, 'headgate.yaml'), JSON.stringify(config));
+    await expect(loadConfig({ env: {}, cwd: folder })).rejects.toThrow(
+      'redis.cluster: jobs are not spread over a cluster',
+    );
+  });
+
   test.each<[string, unknown, string]>([
     ['a prefix with braces', { url: 'redis://h', keyPrefix: '{shop}' }, 'redis.keyPrefix: a key prefix has no braces'],
     ['a prefix with blanks', { url: 'redis://h', keyPrefix: 'my shop' }, 'redis.keyPrefix: expected 1 to 64 letters'],
