@@ -197,7 +197,14 @@ async function work(order: WorkerOrder, isJson: boolean): Promise<number> {
   return (await worker.ended) ?? 1;
 }
 
-const WRONG_INPUT = new Set(['ConfigError', 'UsageError', 'NoRedisServer', 'EmbeddedRedisError', 'EvictingRedis']);
+const WRONG_INPUT = new Set([
+  'ConfigError',
+  'UsageError',
+  'NoRedisServer',
+  'EmbeddedRedisError',
+  'EvictingRedis',
+  'UnusableRedis',
+]);
 
 function isWrongInput(error: unknown): boolean {
   return error instanceof Error && WRONG_INPUT.has(error.name);

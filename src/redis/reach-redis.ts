@@ -7,6 +7,10 @@ import {
   type RedisTarget,
   targetOf,
 } from './redis-target.js';
+import { refuseUnusable } from './refuse-unusable.js';
+
+/** How long a configured server may take to say what it is. */
+const ANSWER_MS = 2000;
 
 /** Which Redis to use, and what it takes to bring up the embedded one. */
 export interface ReachOptions {
@@ -31,13 +35,15 @@ export interface ReachedRedis {
 
 /**
  * Finds the Redis to use: the configured one, else an embedded one (adopted, from PATH, or fetched). A configured server
- * is not waited for. Throws NoRedisServer or EmbeddedRedisError, whose message is one sentence for people.
+ * that does not answer is not waited for. Throws UnusableRedis, NoRedisServer or EmbeddedRedisError, whose message is one
+ * sentence for people.
  */
 export async function reachRedis(options: ReachOptions): Promise<ReachedRedis> {
   const { address, log } = options;
   if (address.kind !== 'embedded') {
     const target = targetOf(address);
     log('configured', { server: describeTarget(target) });
+    await refuseUnusable(target, ANSWER_MS);
     return { target, release: async () => undefined };
   }
   const embedded = await keepEmbeddedRedis({

@@ -1,6 +1,9 @@
 import { isIP } from 'node:net';
 import type { ClusterNode, RedisOptions } from 'ioredis';
 
+/** Between two rounds through Sentinels none of which answers. */
+const SENTINELS_AGAIN_MS = 500;
+
 /** Where a Redis is: a URL (`redis://`, `rediss://`), a unix socket, or what Sentinels call the master. */
 export type RedisTarget = RedisAccess &
   ({ readonly url: string } | { readonly socketPath: string } | { readonly sentinel: SentinelPlace });
@@ -118,8 +121,8 @@ function sentinelOptions(
   return {
     name,
     sentinels: nodes.map(({ host, port }) => ({ host, port })),
-    // The connection itself tries again, and says why.
-    sentinelRetryStrategy: () => null,
+    // Without a number the client would give up for good.
+    sentinelRetryStrategy: () => SENTINELS_AGAIN_MS,
     sentinelCommandTimeout: deadlineMs,
     ...(username !== undefined && { sentinelUsername: username }),
     ...(password !== undefined && { sentinelPassword: password }),

@@ -4,7 +4,9 @@ import { environment } from '../../config/environment.js';
 import { type LoadOptions, loadConfig } from '../../config/load-config.js';
 import { serverOnPath } from '../../redis/embedded/server-program.js';
 import { embeddedTarget, inspectRedis } from '../../redis/inspect-redis.js';
+import type { RedisFault } from '../../redis/redis-fault.js';
 import { targetOf } from '../../redis/redis-target.js';
+import { faultOfRights } from '../../redis/refuse-unusable.js';
 import type { Remote } from '../remote.js';
 import { configFindings, faultyConfig } from './config-findings.js';
 import type { Finding } from './finding.js';
@@ -36,16 +38,20 @@ function nodeFinding(version: string): Finding {
 }
 
 async function examineRedis({ redis, dataDir, memory }: Config): Promise<Finding[]> {
-  const about = 'redis';
   if (redis.kind === 'embedded') {
     const target = await embeddedTarget(dataDir);
     const found = target === undefined ? undefined : await inspectRedis(target, WITHIN_MS);
     return found !== undefined && 'facts' in found ? redisFindings(found.facts, memory) : [await embeddedFinding()];
   }
-  const found = await inspectRedis(targetOf(redis), WITHIN_MS);
-  if ('facts' in found) return redisFindings(found.facts, memory);
-  const mend = 'start it, or correct `redis:` (or REDIS_URL); passwords and TLS are part of the URL';
-  return [{ about, level: 'fault', says: `the configured server does not answer: ${found.away}`, mend }];
+  const target = targetOf(redis);
+  const found = await inspectRedis(target, WITHIN_MS);
+  if ('fault' in found) return [findingOf(found.fault)];
+  const rights = faultOfRights(found.facts.missing, target);
+  return [...redisFindings(found.facts, memory), ...(rights ? [findingOf(rights)] : [])];
+}
+
+function findingOf({ field, says, mend }: RedisFault): Finding {
+  return { about: 'redis', level: 'fault', says: `${field}: ${says}`, mend };
 }
 
 /** An embedded Redis that does not run is started by whoever needs it, if it can be. */

@@ -3,28 +3,15 @@ import type { RedisFacts } from '../../redis/inspect-redis.js';
 import { memoryStateOf } from '../../redis/memory-watch.js';
 import type { Finding } from './finding.js';
 
-/** Functions came with Redis 7. */
-const OLDEST_MAJOR = 7;
-
 /** What is to be said of a Redis that answers. */
-export function redisFindings({ version, memory, appendOnly, isCluster }: RedisFacts, limits: MemoryLimits): Finding[] {
+export function redisFindings(
+  { version, memory, appendOnly }: Omit<RedisFacts, 'missing'>,
+  limits: MemoryLimits,
+): Finding[] {
   const about = 'redis';
-  const isOld = Number.parseInt(version, 10) < OLDEST_MAJOR;
   const state = memoryStateOf(memory, limits);
   return [
-    isOld
-      ? {
-          about,
-          level: 'fault',
-          says: `version ${version} has no functions`,
-          mend: 'use Redis 7.0 or later, or Valkey',
-        }
-      : { about, level: 'ok', says: `version ${version} answers` },
-    ...(isCluster
-      ? ([
-          { about, level: 'fault', says: 'it is a node of a cluster', mend: 'name a single server in `redis:`' },
-        ] as const)
-      : []),
+    { about, level: 'ok', says: `version ${version} answers` },
     ...(state.kind === 'evicts'
       ? ([
           {

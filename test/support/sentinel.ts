@@ -1,0 +1,64 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A real Sentinel on loopback. */
+export interface TestSentinel {
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+/** Starts a Sentinel that watches the master on a port; resolves once it accepts connections. */
+export async function startSentinel(options: {
+  readonly name: string;
+  /** The master's. */
+  readonly port: number;
+  /** Sentinels that have to agree that it is down. */
+  readonly quorum: number;
+  readonly downAfterMs?: number;
+}): Promise<TestSentinel> {
+  const { name, port: masterPort, quorum, downAfterMs = 3000 } = options;
+  const dir = await mkdtemp(join(tmpdir(), 'hg-sentinel-'));
+  const port = await freePort();
+  const file = join(dir, 'sentinel.conf');
+  const lines = [
+    ...[`port ${port}`, 'bind 127.0.0.1', `dir ${dir}`],
+    `sentinel monitor ${name} 127.0.0.1 ${masterPort} ${quorum}`,
+    `sentinel down-after-milliseconds ${name} ${downAfterMs}`,
+    `sentinel failover-timeout ${name} 10000`,
+  ];
+  await writeFile(file, `${lines.join('\n')}\n`);
+  const child = spawn('redis-server', [file, '--sentinel'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const withUs = () => child.kill('SIGKILL');
+  process.once('exit', withUs);
+  let said = '';
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.on('data', (chunk) => {
+      said += String(chunk);
+      if (said.includes('+monitor')) resolve();
+    });
+    child.once('close', () => reject(new Error(`the Sentinel ended:\n${said}`)));
+  });
+  child.stdout.removeAllListeners('data').resume();
+  return {
+    port,
+    async stop() {
+      process.off('exit', withUs);
+      if (child.exitCode === null && child.kill('SIGKILL')) await once(child, 'close');
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const address = probe.address();
+  probe.close();
+  await once(probe, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no TCP port could be had');
+  return address.port;
+}
