@@ -5,7 +5,8 @@ import { commandOf, DIRECT, IN_SCRIPTS, NAME_PATTERNS, type Right } from './righ
 import { describeScript, loadLibrary } from './script.js';
 import { readLibrary } from './script-source.js';
 
-const library = readLibrary([{ file: 'missing_rights' }]);
+/** A library of its own, which is loaded before any other. */
+export const library = readLibrary([{ file: 'missing_rights' }]);
 const script = describeScript(library, 'missing_rights', ['commands...'], (reply) => asList(reply).map(asInteger));
 
 /** What a user may not do that is needed: commands, and patterns of names that are closed to all of them. */

@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { library as leaseLibrary } from '../../src/policing/lease-scripts.js';
 import { library as policingLibrary } from '../../src/policing/scripts.js';
 import { withKnownAnswers } from '../../src/redis/known-answers.js';
+import { library as rights } from '../../src/redis/missing-rights.js';
 import { bullScripts, type Library, readLibrary, replacedHelpers, scriptNames } from '../../src/redis/script-source.js';
 import { library as keyLibrary } from '../../src/shaping/api-key-scripts.js';
 import { library as overrideLibrary } from '../../src/shaping/override-scripts.js';
@@ -17,7 +18,7 @@ import { startRedis, type TestRedis } from '../support/redis-server.js';
 const LUA = fileURLToPath(new URL('../../lua', import.meta.url));
 const LUA_TESTS = fileURLToPath(new URL('../lua', import.meta.url));
 
-const LIBRARIES = [shapedLibrary, policingLibrary, leaseLibrary, overrideLibrary, keyLibrary, surveyLibrary];
+const LIBRARIES = [shapedLibrary, policingLibrary, leaseLibrary, overrideLibrary, keyLibrary, surveyLibrary, rights];
 
 /** One file for a verb and its inverse, or all that is done with one thing. */
 const TEST_FILES: Readonly<Record<string, string>> = {
