@@ -147,6 +147,8 @@ export class HeadgateFolder {
   readonly dir: string;
   readonly configFile: string;
   readonly dataDir: string;
+  /** The program that is started: that of this project, unless a test has another version of it. */
+  program = PROGRAM;
   readonly #processes: HeadgateProcess[] = [];
 
   private constructor(dir: string) {
@@ -227,7 +229,7 @@ export class HeadgateFolder {
   }
 
   #child(args: readonly string[], variables: NodeJS.ProcessEnv = {}): ChildProcess {
-    const child = spawn(process.execPath, [PROGRAM, ...args], {
+    const child = spawn(process.execPath, [this.program, ...args], {
       cwd: this.dir,
       env: { ...plainEnvironment(), ...variables },
       stdio: ['ignore', 'pipe', 'pipe'],
