@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
-const patient = { testTimeout: 120_000, hookTimeout: 120_000 };
+/** Against what hangs: how long a test takes on a busy machine says nothing. */
+const patient = { testTimeout: 400_000, hookTimeout: 400_000 };
 
 export default defineConfig({
   test: {

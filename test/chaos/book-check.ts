@@ -9,9 +9,9 @@ export interface BookCheck {
   readonly lost: readonly Accepted[];
   /** In both lists of ended jobs, or twice in one. */
   readonly twoEnds: readonly string[];
-  /** Jobs that Redis counts as running, anywhere. */
-  readonly running: number;
-  readonly waiting: number;
+  /** What Redis counts as running, anywhere, and where. */
+  readonly running: readonly string[];
+  readonly waiting: readonly string[];
   /** The first window of starts, by the clock of Redis, that held more than a bucket's rate allows; of each bucket. */
   readonly envelope: readonly string[];
 }
@@ -20,8 +20,8 @@ export interface BookCheck {
 export async function checkBooks(redis: Redis, accepted: ReadonlyMap<string, Accepted>): Promise<BookCheck> {
   const ends = new Map<string, number>();
   const envelope: string[] = [];
-  let running = 0;
-  let waiting = 0;
+  const running: string[] = [];
+  const waiting: string[] = [];
   for (const type of Object.keys(CAPS)) {
     const tag = shardTag(type);
     for (const tenant of TENANTS) {
@@ -31,8 +31,8 @@ export async function checkBooks(redis: Redis, accepted: ReadonlyMap<string, Acc
         ...(await redis.zrange(`${queue}:failed`, 0, -1)),
       ];
       for (const id of ids) ends.set(id, (ends.get(id) ?? 0) + 1);
-      running += await redis.llen(`${queue}:active`);
-      waiting += (await redis.zcard(`${queue}:prioritized`)) + (await redis.zcard(`${queue}:delayed`));
+      running.push(...(await redis.lrange(`${queue}:active`, 0, -1)));
+      for (const list of ['prioritized', 'delayed']) waiting.push(...(await redis.zrange(`${queue}:${list}`, 0, -1)));
       if (type === SHAPED) {
         const starts = await Promise.all(
           ids.map(async (id) => Number(await redis.hget(`${queue}:${id}`, 'processedOn'))),
@@ -41,10 +41,11 @@ export async function checkBooks(redis: Redis, accepted: ReadonlyMap<string, Acc
         if (tooMuch !== undefined) envelope.push(`${type}/${tenant}: ${tooMuch}`);
       }
     }
-    running += await redis.hlen(scheduleKeys(tag).running);
+    running.push(...(await redis.hkeys(scheduleKeys(tag).running)));
     const state = await redis.hgetBuffer(`${tag}:type`, 's');
     // lua/lib/type.lua: the fourth of its doubles is what the type counts as running.
-    if (state !== null) running += state.readDoubleLE(24);
+    const counted = state?.readDoubleLE(24) ?? 0;
+    if (counted !== 0) running.push(`${counted} by the count of ${type}`);
   }
   return {
     lost: [...accepted.values()].filter(({ id }) => !ends.has(id)),

@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { report } from '../referee/report.js';
 import type { Blow } from './blow.js';
@@ -14,6 +15,8 @@ import { type ChaosSummary, summaryOf } from './summary.js';
 export interface ChaosOrder extends ChaosOptions {
   readonly seed: number;
   readonly seconds: number;
+  /** Where the referee's trace goes when the run did not pass. */
+  readonly traceFile?: string | undefined;
 }
 
 const RECOVERY_LIMIT_MS = 90_000;
@@ -66,7 +69,7 @@ async function chaosOf(system: ChaosSystem, order: ChaosOrder, say: (line: strin
   say(report(verdict));
   const trace = await referee.trace();
   const { samples } = sampling;
-  return summaryOf({
+  const summary = summaryOf({
     order,
     blows,
     ledger,
@@ -76,6 +79,10 @@ async function chaosOf(system: ChaosSystem, order: ChaosOrder, say: (line: strin
     again: secondRuns(trace, blows),
     cuts: system.cuts,
   });
+  if (!summary.passed && order.traceFile !== undefined) {
+    await writeFile(order.traceFile, trace.map((event) => `${JSON.stringify(event)}\n`).join(''));
+  }
+  return summary;
 }
 
 async function strike(

@@ -8,14 +8,15 @@ const EVERY_MS = 100;
 /** What was found by looking into Redis over and over, past the proxy. */
 export interface Samples {
   taken: number;
-  overCap: number;
-  /** More waiting than the depth and what may have come back from running. */
-  overDepth: number;
+  /** A sentence for each that held more than a cap. */
+  readonly overCap: string[];
+  /** A sentence for each that held more waiting than the depth and what may have come back from running. */
+  readonly overDepth: string[];
 }
 
 /** Samples BullMQ's own lists until stopped. */
 export function sampleLists(system: ChaosSystem): { readonly samples: Samples; stop(): Promise<void> } {
-  const samples: Samples = { taken: 0, overCap: 0, overDepth: 0 };
+  const samples: Samples = { taken: 0, overCap: [], overDepth: [] };
   let stopped = false;
   const going = (async () => {
     while (!stopped) {
@@ -55,8 +56,15 @@ async function sample({ redis, refereed: { referee } }: ChaosSystem, samples: Sa
       const waiting = TENANTS.map((_, each) => (counts[3 * each + 1] ?? 0) + (counts[3 * each + 2] ?? 0));
       const total = running.reduce((sum, each) => sum + each, 0);
       samples.taken += 1;
-      if (total > cap || running.some((each) => each > TERMS.concurrency)) samples.overCap += 1;
-      if (waiting.some((each) => each > TERMS.depth + TERMS.concurrency)) samples.overDepth += 1;
+      const seen = `${type} at ${Math.round(answeredAt)}: of ${TENANTS.join(', ')}`;
+      if (total > cap || running.some((each) => each > TERMS.concurrency)) {
+        samples.overCap.push(
+          `${seen} run ${running.join(', ')}, where ${TERMS.concurrency} may of each and ${cap} of all`,
+        );
+      }
+      if (waiting.some((each) => each > TERMS.depth + TERMS.concurrency)) {
+        samples.overDepth.push(`${seen} wait ${waiting.join(', ')}, where ${TERMS.depth} may`);
+      }
       referee.recordSample({ type, tenant: null, running: total, ...times });
       for (const [each, tenant] of TENANTS.entries()) {
         referee.recordSample({ type, tenant, running: running[each] ?? 0, ...times });

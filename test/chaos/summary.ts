@@ -61,11 +61,11 @@ export function summaryOf(parts: SummaryParts): ChaosSummary {
   const zeros = {
     lost: books.lost.length - late.length,
     twoEnds: books.twoEnds.length,
-    overCapSamples: samples.overCap,
-    overDepthSamples: samples.overDepth,
+    overCapSamples: samples.overCap.length,
+    overDepthSamples: samples.overDepth.length,
     envelope: rollsBack ? 0 : books.envelope.length,
-    runningAtTheEnd: books.running,
-    waitingAtTheEnd: books.waiting,
+    runningAtTheEnd: books.running.length,
+    waitingAtTheEnd: books.waiting.length,
     violations: violations.length,
     doubledKeys: doubled.length,
     faultsAtTheDoor: ledger.faults.length,
@@ -76,6 +76,11 @@ export function summaryOf(parts: SummaryParts): ChaosSummary {
     ...books.envelope,
     ...violations.map(({ guarantee, bucket, sentence }) => `${guarantee} ${bucket}: ${sentence}`),
     ...books.lost.slice(0, 10).map(({ id }) => `lost: ${id}`),
+    ...books.twoEnds.map((id) => `two ends: ${id}`),
+    ...samples.overCap.slice(0, 10),
+    ...samples.overDepth.slice(0, 10),
+    ...books.running.map((what) => `still running: ${what}`),
+    ...books.waiting.map((what) => `still waiting: ${what}`),
   ];
   const workerKills = blows.filter(({ fault }) => fault === 'worker killed').length;
   return {

@@ -39,9 +39,15 @@ async function thousandFromTwoHundred(url: string, header: string): Promise<{ ad
   return { admitted: 1000 - refused, refused };
 }
 
-/** Whether so many are what the bucket had, and what has leaked from it between the first and the last decision. */
+/**
+ * Whether so many are what the bucket had, and what has leaked from it between the first and the last decision. ab waits for
+ * its first answer before it opens its other connections: by then the bucket may have been full again for a while.
+ */
 function expectLawful(admitted: number): void {
-  const lawful = BURST + Math.floor(RATE_PER_SECOND * times.spanSeconds());
+  const [first = 0, second = 0] = times.all;
+  const last = times.all.at(-1) ?? 0;
+  const atSecond = Math.min(BURST, BURST - 1 + RATE_PER_SECOND * (second - first));
+  const lawful = 1 + Math.floor(atSecond + RATE_PER_SECOND * (last - second));
   expect(admitted).toBeGreaterThanOrEqual(lawful - 1);
   expect(admitted).toBeLessThanOrEqual(lawful + 1);
 }
@@ -58,7 +64,7 @@ describe('ab -n 1000 -c 200 against 100 at once and 2 a second', () => {
       const { url } = await folder.start('serve');
       const address = `${url}/v1/forward-auth?policy=api`;
       const { admitted } = await thousandFromTwoHundred(address, `X-Headgate-Gateway-Key: ${GATEWAY_KEY}`);
-      expect(times.count).toBeGreaterThan(1);
+      expect(times.all.length).toBeGreaterThan(1);
       expectLawful(admitted);
     } finally {
       await folder.remove();
@@ -77,7 +83,7 @@ describe('ab -n 1000 -c 200 against 100 at once and 2 a second', () => {
     try {
       const url = await app.listen({ host: '127.0.0.1', port: 0 });
       const { admitted } = await thousandFromTwoHundred(`${url}/`, 'Accept: text/plain');
-      expect(times.spanSeconds()).toBeGreaterThan(3.9);
+      expect((times.all.at(-1) ?? 0) - (times.all[0] ?? 0)).toBeGreaterThan(3.9);
       expectLawful(admitted);
     } finally {
       await app.close();

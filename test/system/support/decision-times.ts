@@ -1,9 +1,8 @@
 import type { Redis } from 'ioredis';
 
-/** The seconds between the first and the last decision so far, by the clock of Redis. */
+/** When decisions were taken so far, by the clock of Redis, in seconds. */
 export interface DecisionTimes {
-  readonly count: number;
-  spanSeconds(): number;
+  readonly all: readonly number[];
   stop(): void;
 }
 
@@ -20,11 +19,5 @@ export async function decisionTimes(redis: Redis): Promise<DecisionTimes> {
   monitor.on('monitor', (time: string, [command = '']: string[], source: string) => {
     if (command.toLowerCase() === 'fcall' && source !== 'lua') times.push(Number(time));
   });
-  return {
-    get count() {
-      return times.length;
-    },
-    spanSeconds: () => (times.at(-1) ?? 0) - (times[0] ?? 0),
-    stop: () => monitor.disconnect(),
-  };
+  return { all: times, stop: () => monitor.disconnect() };
 }
