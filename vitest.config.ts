@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 /** Against what hangs: how long a test takes on a busy machine says nothing. */
-const patient = { testTimeout: 400_000, hookTimeout: 400_000 };
+const patient = { testTimeout: 400_000, hookTimeout: 400_000, expect: { poll: { timeout: 60_000 } } };
 
 export default defineConfig({
   test: {

@@ -79,9 +79,9 @@ describe('the dashboard', () => {
     const high = await waitingOf(page, 'acme');
     const water = card(page, 'acme').locator('.water');
     const full = await water.getAttribute('d');
-    await expect.poll(() => waitingOf(page, 'acme'), { timeout: 30_000 }).toBeLessThan(high - 5);
+    await expect.poll(() => waitingOf(page, 'acme')).toBeLessThan(high - 5);
     expect(await water.getAttribute('d')).not.toBe(full);
-    await expect.poll(() => page.locator('.headline').textContent(), { timeout: 30_000 }).not.toMatch(/acme is full/);
+    await expect.poll(() => page.locator('.headline').textContent()).not.toMatch(/acme is full/);
     expect(complaints).toEqual([]);
   });
 
@@ -332,7 +332,7 @@ describe('in an outage', () => {
     await untilSays(page, '#banner', /Back again/);
     await page.locator('#banner').waitFor({ state: 'hidden' });
     await jobsOf('acme', 5);
-    await expect.poll(() => card(page, 'acme').count(), { timeout: 30_000 }).toBe(1);
+    await expect.poll(() => card(page, 'acme').count()).toBe(1);
     referee.recordOutage({ from, to: referee.now(), note: 'the network to Redis refused connections' });
     expect(complaints.splice(0).filter((text) => !OUTAGE.test(text))).toEqual([]);
   });

@@ -92,7 +92,7 @@ test('rates of the file that add up to more than a capacity are warned of once, 
   const lone = await apiOver(dir, more);
   expect(lone.said('add up to 7/s')).toMatchObject([{ level: 40, type: 'ocr' }]);
   await redisOver(dir);
-  await expect.poll(() => lone.said('redis is there'), { timeout: 10_000 }).toHaveLength(1);
+  await expect.poll(() => lone.said('redis is there')).toHaveLength(1);
   expect(lone.said('add up to')).toHaveLength(1);
   expect((await apiOver(dir)).said('add up to')).toEqual([]);
 });
@@ -108,7 +108,7 @@ test('a Redis that comes late brings its overrides, and what waits follows', asy
   const late = await apiOver(dir);
   expect((await late.ask('GET', 'tenants/acme')).status).toBe(503);
   await redisOver(dir);
-  await expect.poll(() => late.said('overridden at run time'), { timeout: 10_000 }).toHaveLength(1);
+  await expect.poll(() => late.said('overridden at run time')).toHaveLength(1);
   expect((await late.ask('GET', 'tenants/acme')).body).toMatchObject({
     types: { ocr: { profile: { rate: { value: '3/s', from: 'override' } } } },
   });

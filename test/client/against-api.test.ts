@@ -1,8 +1,9 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { HeadgateClient, type JobEvent } from '../../src/client/index.js';
 import type { Held } from '../../src/shaping/work-source.js';
 import { type FollowingApp, followingApp } from '../http/support/following-app.js';
 import { KEYS } from '../http/support/test-config.js';
+import { eventually } from '../support/eventually.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 
 let server: TestRedis;
@@ -31,7 +32,7 @@ async function start(): Promise<FollowingApp> {
   return app;
 }
 
-const taken = (): Promise<Held> => vi.waitFor(() => api.take(), { timeout: 20_000 });
+const taken = (): Promise<Held> => eventually(() => api.take());
 const complete = (held: Held, result: unknown) =>
   api.settle(held, { kind: 'completed', value: JSON.stringify(result) });
 const emit = (held: Held, first: number, ...chunks: unknown[]) =>
@@ -99,7 +100,7 @@ test('a stream tells a job’s life, and goes on by itself without a gap or a re
   const held = await taken();
   await api.work.progress(held.token, '{"page":1}');
   await emit(held, 1, 'a', 'b');
-  await vi.waitFor(() => expect(chunks()).toEqual(['a', 'b']), { timeout: 20_000 });
+  await eventually(() => expect(chunks()).toEqual(['a', 'b']));
   urls.pop();
   await api.app.close();
   await emit(held, 3, 'c');
@@ -125,7 +126,7 @@ test('who leaves a stream closes it, by hand or by signal', async () => {
   await stream.next();
   leaving.abort(new Error('enough'));
   await expect(stream.next()).rejects.toThrow('enough');
-  await vi.waitFor(async () => expect(await open()).toBeLessThanOrEqual(1), { timeout: 20_000 });
+  await eventually(async () => expect(await open()).toBeLessThanOrEqual(1));
 });
 
 test('a stream of a job that is not there says so, and is not opened again', async () => {

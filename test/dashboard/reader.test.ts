@@ -6,6 +6,7 @@ import { Outlet } from '../../src/dashboard/outlet.js';
 import { Reader, type ReaderOptions, type Wanted, type Watcher } from '../../src/dashboard/reader.js';
 import { RedisUnavailable } from '../../src/redis/outage.js';
 import type { SurveyedBucket } from '../../src/shaping/bucket-survey.js';
+import { eventually } from '../support/eventually.js';
 import { bucket } from './support/buckets.js';
 
 /** A world of buckets by tenant, and what was asked of it. */
@@ -123,16 +124,16 @@ describe('the reader', () => {
       },
     });
     watch(page());
-    await vi.waitFor(() => expect(readings).toEqual([false]));
+    await eventually(() => expect(readings).toEqual([false]));
     isAway = false;
-    await vi.waitFor(() => expect(readings).toEqual([false, true]), 3000);
+    await eventually(() => expect(readings).toEqual([false, true]));
     expect([errors, made.isUp]).toEqual([[], true]);
   });
 
   test('goes on after what nobody foresaw, and says it', async () => {
     const { watch, page, readings, errors } = reader({ type: async () => Promise.reject(new Error('unforeseen')) });
     watch(page());
-    await vi.waitFor(() => expect(readings).toEqual([false, false]), 3000);
+    await eventually(() => expect(readings).toEqual([false, false]));
     expect(errors.map(String)).toEqual(['Error: unforeseen', 'Error: unforeseen']);
   });
 
@@ -140,7 +141,7 @@ describe('the reader', () => {
     const { watch, page, readings, asked } = reader();
     const own = [{ type: 'ocr', tenant: 't3' }];
     watch(page({ all: false, buckets: own, opened: own }));
-    await vi.waitFor(() => expect(readings).toEqual([true]));
+    await eventually(() => expect(readings).toEqual([true]));
     expect(asked).toEqual([['t3']]);
   });
 });
@@ -196,7 +197,7 @@ describe('a page’s outlet', () => {
     const outlet = new Outlet(5, ':\n\n');
     const taken: string[] = [];
     outlet.stream.on('data', (bytes) => taken.push(String(bytes)));
-    await vi.waitFor(() => expect(taken.join('')).toMatch(/^(:\n\n){3,}$/));
+    await eventually(() => expect(taken.join('')).toMatch(/^(:\n\n){3,}$/));
     outlet.stream.destroy();
   });
 });

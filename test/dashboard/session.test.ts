@@ -1,10 +1,11 @@
 import type { InjectOptions } from 'fastify';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { hashKey } from '../../src/http/keyring.js';
 import { sessionCookie } from '../../src/http/sessions.js';
 import type { LiveApp } from '../http/support/live-app.js';
 import { liveTests } from '../http/support/live-tests.js';
 import { KEYS } from '../http/support/test-config.js';
+import { eventually } from '../support/eventually.js';
 import { withDashboard } from './support/dashboard-parts.js';
 
 const { api, another } = liveTests(withDashboard);
@@ -129,7 +130,7 @@ describe('a session', () => {
     for (const each of [one, other]) expect((await ask(each, cookie, '/v1/limits')).status).toBe(200);
     await api.ask('DELETE', `/v1/tenants/acme/keys/${made.body.id}`);
     for (const each of [one, other]) {
-      await vi.waitFor(async () => expect((await ask(each, cookie, '/v1/limits')).body.code).toBe('session_over'));
+      await eventually(async () => expect((await ask(each, cookie, '/v1/limits')).body.code).toBe('session_over'));
     }
   });
 

@@ -1,8 +1,9 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { EventStream } from '../http/support/event-stream.js';
 import type { LiveApp } from '../http/support/live-app.js';
 import { liveTests } from '../http/support/live-tests.js';
 import { KEYS } from '../http/support/test-config.js';
+import { eventually } from '../support/eventually.js';
 import { withDashboard } from './support/dashboard-parts.js';
 
 const YAML = `
@@ -60,7 +61,7 @@ describe('an admin’s page', () => {
       'text/event-stream; charset=utf-8',
       'no',
     ]);
-    await vi.waitFor(
+    await eventually(
       () =>
         expect(stream.events).toEqual(expect.arrayContaining(['hello', 'overview', 'history', 'buckets', 'summary'])),
       patient,
@@ -85,7 +86,7 @@ describe('an admin’s page', () => {
 
     const told = stream.data('buckets').length;
     await fill(app, 'acme', 1);
-    await vi.waitFor(() => expect(rowsOf(stream).acme?.waiting).toBe(3), patient);
+    await eventually(() => expect(rowsOf(stream).acme?.waiting).toBe(3), patient);
     const later = stream.data('buckets').slice(told);
     expect(later.flatMap(({ rows }) => (rows as { tenant: string }[]).map(({ tenant }) => tenant))).not.toContain(
       'small',
@@ -98,8 +99,8 @@ describe('an admin’s page', () => {
     const { app, url } = await start();
     for (const tenant of ['team-a', 'team-b', 'other']) await fill(app, tenant, 1);
     const stream = await look(url, '?type=ocr&q=TEAM&sort=tenant&from=1&count=1&tenant=nobody');
-    await vi.waitFor(() => expect(lastOf(stream, 'buckets')).toMatchObject({ total: 2, order: ['team-b'] }), patient);
-    await vi.waitFor(
+    await eventually(() => expect(lastOf(stream, 'buckets')).toMatchObject({ total: 2, order: ['team-b'] }), patient);
+    await eventually(
       () =>
         expect(lastOf(stream, 'tenant')).toMatchObject({
           tenant: 'nobody',
@@ -115,7 +116,7 @@ describe('an admin’s page', () => {
   test('of a type that there is not shows the first', async () => {
     const { url } = await start();
     const stream = await look(url, '?type=gone');
-    await vi.waitFor(() => expect(lastOf(stream, 'hello')).toMatchObject({ type: 'ocr' }), patient);
+    await eventually(() => expect(lastOf(stream, 'hello')).toMatchObject({ type: 'ocr' }), patient);
     await leaveAll();
   });
 
@@ -130,7 +131,7 @@ describe('an admin’s page', () => {
     const { app: other } = await start();
     await fill(other, 'small', 5);
     const stream = await look(url, '?type=ocr');
-    await vi.waitFor(() => expect(rowsOf(stream).small?.refusedPerMinute).toBe(2), patient);
+    await eventually(() => expect(rowsOf(stream).small?.refusedPerMinute).toBe(2), patient);
     expect(rowsOf(stream).small?.trouble).toEqual(['full', 'refusing']);
     await leaveAll();
   });
@@ -139,7 +140,7 @@ describe('an admin’s page', () => {
     const { app, url } = await start();
     const made = await app.ask('POST', '/v1/tenants/acme/keys');
     const stream = await EventStream.open(`${url}/dashboard/stream`, String(made.body.key));
-    await vi.waitFor(() => expect(stream.events).toContain('hello'), patient);
+    await eventually(() => expect(stream.events).toContain('hello'), patient);
     await app.ask('DELETE', `/v1/tenants/acme/keys/${made.body.id}`);
     await stream.ended;
   });
@@ -160,18 +161,18 @@ describe('a tenant’s page', () => {
     await fill(app, 'acme', 2);
     // An admin watches at the same time, so that the others are known here.
     const admin = await look(url, '?type=ocr');
-    await vi.waitFor(() => expect(Object.keys(rowsOf(admin))).toHaveLength(2), patient);
+    await eventually(() => expect(Object.keys(rowsOf(admin))).toHaveLength(2), patient);
     const stream = await look(url, '?type=ocr&tenant=acme', 'acme');
     const searching = await look(url, '?type=ocr&q=rival', 'acme');
-    await vi.waitFor(
+    await eventually(
       () =>
         expect(stream.events).toEqual(expect.arrayContaining(['overview', 'history', 'buckets', 'summary', 'tenant'])),
       patient,
     );
     await fill(app, 'rival-of-acme', 2);
     await fill(app, 'acme', 1);
-    await vi.waitFor(() => expect(rowsOf(stream).acme?.waiting).toBe(3), patient);
-    await vi.waitFor(() => expect(stream.events).toContain('point'), patient);
+    await eventually(() => expect(rowsOf(stream).acme?.waiting).toBe(3), patient);
+    await eventually(() => expect(stream.events).toContain('point'), patient);
 
     expect(JSON.stringify([stream.messages, searching.messages])).not.toContain('rival');
     expect(lastOf(stream, 'hello')).toMatchObject({ role: 'tenant', tenant: 'acme' });
@@ -206,7 +207,7 @@ describe('a tenant’s page', () => {
     expect(more.response.status).toBe(429);
     expect((await look(url, '', 'small')).response.status).toBe(200);
     await leaveAll();
-    await vi.waitFor(async () => expect((await look(url, '', 'acme')).response.status).toBe(200), patient);
+    await eventually(async () => expect((await look(url, '', 'acme')).response.status).toBe(200), patient);
     await leaveAll();
   });
 });
@@ -255,7 +256,7 @@ describe('beside the stream', () => {
   test('counts of the door stand in Redis for two minutes', async () => {
     const { app } = await start();
     await fill(app, 'acme', 1);
-    const key = await vi.waitFor(async () => {
+    const key = await eventually(async () => {
       const [found] = await api.redis.keys('*:door:*');
       expect(found).toBeDefined();
       return found ?? '';

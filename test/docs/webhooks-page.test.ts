@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { newWebhookSecret } from '../../src/config/webhook-secret.js';
 import { signedHeaders } from '../../workers/webhooks/deliver.js';
+import { eventually } from '../support/eventually.js';
 import { freePort } from '../system/support/free-port.js';
 import { pageSnippet } from './page-snippet.js';
 
@@ -30,7 +31,7 @@ async function receiving(
   const answer = async (headers: Record<string, string>, body: string): Promise<number> =>
     (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body })).status;
   try {
-    await vi.waitFor(() => answer({}, BODY), { timeout: 30_000, interval: 100 });
+    await eventually(() => answer({}, BODY), { interval: 100 });
     await act(answer, secret);
   } finally {
     child.kill('SIGKILL');

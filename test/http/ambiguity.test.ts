@@ -45,7 +45,7 @@ async function unanswered(lost: Direction, headers: Record<string, string> = {})
 }
 
 const look = async (id: string) => app.inject(as('acme', { url: `/v1/jobs/${id}` }));
-const statusOf = (id: string) => expect.poll(async () => (await look(id)).statusCode, { timeout: 20_000 });
+const statusOf = (id: string) => expect.poll(async () => (await look(id)).statusCode);
 async function waiting(): Promise<number> {
   const answer = await app.inject(as('acme', { url: '/v1/jobs?type=chat&state=waiting' }));
   return answer.json().jobs.length;
@@ -70,7 +70,7 @@ describe('a job whose answer was lost with the connection', () => {
     async (lost) => {
       const headers = { 'idempotency-key': 'once' };
       const before = await unanswered(lost, headers);
-      await expect.poll(async () => (await app.inject(post(JOB, headers))).statusCode, { timeout: 20_000 }).toBe(202);
+      await expect.poll(async () => (await app.inject(post(JOB, headers))).statusCode).toBe(202);
       const again = await app.inject(post(JOB, headers));
       expect(again.statusCode).toBe(202);
       expect(again.headers['idempotent-replayed']).toBe('true');

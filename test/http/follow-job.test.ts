@@ -1,7 +1,8 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { AppParts } from '../../src/http/app.js';
 import type { RedisTarget } from '../../src/redis/redis-target.js';
 import type { Held } from '../../src/shaping/work-source.js';
+import { eventually } from '../support/eventually.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { EventStream } from './support/event-stream.js';
@@ -59,14 +60,14 @@ const codeOf = async ({ response }: EventStream) => [
 test('a stream tells a job’s life: its state, its progress, its output and its end', async () => {
   const id = await posted();
   const stream = await follow(id);
-  await vi.waitFor(() => expect(stream.data('state')).toMatchObject([{ id, state: 'waiting', position: 1 }]));
-  const held = await vi.waitFor(() => api.take());
-  await vi.waitFor(() => expect(stream.data('state').at(-1)).toMatchObject({ state: 'active', position: null }));
+  await eventually(() => expect(stream.data('state')).toMatchObject([{ id, state: 'waiting', position: 1 }]));
+  const held = await eventually(() => api.take());
+  await eventually(() => expect(stream.data('state').at(-1)).toMatchObject({ state: 'active', position: null }));
   await api.work.progress(held.token, '{"page":3}');
-  await vi.waitFor(() => expect(stream.data('progress')).toEqual([{ progress: { page: 3 } }]));
+  await eventually(() => expect(stream.data('progress')).toEqual([{ progress: { page: 3 } }]));
   await emit(held, 1, 'Hel', 'lo');
   await emit(held, 3, { done: true });
-  await vi.waitFor(() => expect(chunksOf(stream)).toEqual(['Hel', 'lo', { done: true }]));
+  await eventually(() => expect(chunksOf(stream)).toEqual(['Hel', 'lo', { done: true }]));
   await done(held);
   await stream.ended;
   expect(stream.messages.at(-1)).toMatchObject({
@@ -86,7 +87,7 @@ test('proxies are told to keep nothing back, and browsers when to come again', a
   expect(headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
   expect(headers.get('cache-control')).toBe('no-store, no-transform');
   expect(headers.get('x-accel-buffering')).toBe('no');
-  await vi.waitFor(() => expect(stream.retryMs).toBe(2000));
+  await eventually(() => expect(stream.retryMs).toBe(2000));
   stream.leave();
 });
 
@@ -108,12 +109,12 @@ describe('Last-Event-ID', () => {
     const held = await api.take();
     await emit(held, 1, 'a', 'b', 'c');
     const first = await follow(id);
-    await vi.waitFor(() => expect(chunksOf(first)).toEqual(['a', 'b', 'c']));
+    await eventually(() => expect(chunksOf(first)).toEqual(['a', 'b', 'c']));
     first.leave();
     await emit(held, 4, 'd');
     const other = await start();
     const second = await follow(id, '1-2', other);
-    await vi.waitFor(() => expect(chunksOf(second)).toEqual(['c', 'd']));
+    await eventually(() => expect(chunksOf(second)).toEqual(['c', 'd']));
     await emit(held, 5, 'e');
     await done(held);
     await second.ended;
@@ -125,10 +126,10 @@ describe('Last-Event-ID', () => {
     const held = await api.take();
     await emit(held, 1, 'a', 'b');
     await api.settle(held, { kind: 'retry', value: 'x', delayMs: 0, front: true });
-    const again = await vi.waitFor(() => api.take());
+    const again = await eventually(() => api.take());
     await emit(again, 1, 'A');
     const stream = await follow(id, '1-2');
-    await vi.waitFor(() => expect(stream.data('output')).toEqual([{ run: 2, chunk: 'A' }]));
+    await eventually(() => expect(stream.data('output')).toEqual([{ run: 2, chunk: 'A' }]));
     stream.leave();
   });
 
@@ -150,17 +151,14 @@ describe('a promised start that moves', () => {
     await posted();
     const id = await posted();
     const stream = await follow(id);
-    await vi.waitFor(() => expect(stream.data('state')).toHaveLength(1));
+    await eventually(() => expect(stream.data('state')).toHaveLength(1));
     for (let i = 0; i < 20; i += 1) await posted({ priority: 0 });
     // It may have been looked at while they came, when few of them stood before it, or when it was only late.
-    const moved = await vi.waitFor(
-      () => {
-        const told = stream.data('promise');
-        expect(told.at(-1)?.position).toBeGreaterThan(2);
-        return told;
-      },
-      { timeout: 20_000 },
-    );
+    const moved = await eventually(() => {
+      const told = stream.data('promise');
+      expect(told.at(-1)?.position).toBeGreaterThan(2);
+      return told;
+    });
     const allMs = moved.reduce((sum, { movedMs }) => sum + Number(movedMs), 0);
     expect(allMs).toBeGreaterThanOrEqual(200);
     stream.leave();
@@ -172,7 +170,7 @@ test('nobody but the tenant follows a job', async () => {
   expect(await codeOf(await follow(id, undefined, api, KEYS.small))).toEqual([404, 'job_not_found']);
   expect(await codeOf(await follow('nope'))).toEqual([404, 'job_not_found']);
   const admin = await EventStream.open(`${api.url}/v1/jobs/${id}/events?tenant=acme`, KEYS.admin);
-  await vi.waitFor(() => expect(admin.events[0]).toBe('state'));
+  await eventually(() => expect(admin.events[0]).toBe('state'));
   admin.leave();
 });
 
@@ -184,7 +182,7 @@ test('a tenant has so many streams at once, a process so many in all, and one wh
   const all = await EventStream.open(`${few.url}/v1/jobs/${id}/events?tenant=acme`, KEYS.admin);
   expect(await codeOf(all)).toEqual([429, 'too_many_waiting']);
   first.leave();
-  const next = await vi.waitFor(async () => {
+  const next = await eventually(async () => {
     const stream = await follow(id, undefined, few);
     expect(stream.response.status).toBe(200);
     return stream;
@@ -198,13 +196,13 @@ test('a server that closes ends its streams, and they go on elsewhere', async ()
   await emit(held, 1, 'a');
   const other = await start();
   const first = await follow(id, undefined, other);
-  await vi.waitFor(() => expect(chunksOf(first)).toEqual(['a']));
+  await eventually(() => expect(chunksOf(first)).toEqual(['a']));
   await other.app.close();
   await first.ended;
   expect(first.events).not.toContain('end');
   const second = await follow(id, '1-1');
   await emit(held, 2, 'b');
-  await vi.waitFor(() => expect(chunksOf(second)).toEqual(['b']));
+  await eventually(() => expect(chunksOf(second)).toEqual(['b']));
   second.leave();
 });
 
@@ -215,9 +213,9 @@ test('a stream outlives an outage of Redis and misses nothing of it', async () =
   const id = await posted();
   const held = await api.take();
   const stream = await follow(id, undefined, far);
-  await vi.waitFor(() => expect(stream.data('state')).toHaveLength(1));
+  await eventually(() => expect(stream.data('state')).toHaveLength(1));
   await emit(held, 1, 'a');
-  await vi.waitFor(() => expect(chunksOf(stream)).toEqual(['a']));
+  await eventually(() => expect(chunksOf(stream)).toEqual(['a']));
   await proxy.refuse();
   await emit(held, 2, 'b');
   await done(held);

@@ -39,7 +39,7 @@ const postAs = (key: Key, job: object, headers: Record<string, string> = {}) =>
 async function failedJob(key: Key = 'small'): Promise<string> {
   const { id } = (await postAs(key, {})).json();
   const token = randomUUID();
-  await expect.poll(async () => (await work.dispatch(token)).kind, { timeout: 10_000 }).toBe('job');
+  await expect.poll(async () => (await work.dispatch(token)).kind).toBe('job');
   await work.settle({ token, tenant: key, id }, { kind: 'failed', value: 'no good' });
   return id;
 }

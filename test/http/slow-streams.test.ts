@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { shardTag } from '../../src/redis/keys.js';
+import { eventually } from '../support/eventually.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 import { EventStream } from './support/event-stream.js';
 import { type FollowingApp, followingApp, withFewSeats } from './support/following-app.js';
@@ -36,7 +37,7 @@ test('a stream on which nothing happens is not silent: comments keep its connect
   const id = await posted();
   const held = await api.take();
   const stream = await open(id);
-  await vi.waitFor(() => expect(stream.comments).toBeGreaterThan(3), { timeout: 20_000 });
+  await eventually(() => expect(stream.comments).toBeGreaterThan(3));
   expect(stream.events).toEqual(['state']);
   await api.settle(held, { kind: 'completed', value: '1' });
   await stream.ended;
@@ -58,14 +59,11 @@ test('a client that takes nothing is disconnected, and its seat is free; one tha
   stalled.write(`GET /v1/jobs/${id}/events HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${KEYS.acme}\r\n\r\n`);
   await once(stalled, 'readable');
   // Nobody reads on; the seat is given up all the same, and only once the server has closed the connection.
-  const reader = await vi.waitFor(
-    async () => {
-      const stream = await open(id);
-      expect(stream.response.status).toBe(200);
-      return stream;
-    },
-    { timeout: 60_000 },
-  );
+  const reader = await eventually(async () => {
+    const stream = await open(id);
+    expect(stream.response.status).toBe(200);
+    return stream;
+  });
   await api.settle(held, { kind: 'completed', value: '1' });
   await reader.ended;
   expect(reader.data('output')).toHaveLength(CHUNKS);

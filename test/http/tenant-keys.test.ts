@@ -1,5 +1,6 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { hashKey } from '../../src/http/keyring.js';
+import { eventually } from '../support/eventually.js';
 import type { LiveApp } from './support/live-app.js';
 import { liveTests } from './support/live-tests.js';
 
@@ -48,7 +49,7 @@ describe('a key made at run time', () => {
     const { key, id } = await make('acme');
     expect((await as(one, key)).status).toBe(200);
     await api.ask('DELETE', `/v1/tenants/acme/keys/${id}`);
-    await vi.waitFor(async () => expect((await as(one, key)).status).toBe(401));
+    await eventually(async () => expect((await as(one, key)).status).toBe(401));
   });
 
   test('is revoked in every process, alone among those of its tenant, and leaves nothing', async () => {
@@ -58,11 +59,11 @@ describe('a key made at run time', () => {
     const { status, body } = await api.ask('DELETE', `/v1/tenants/acme/keys/${first.id}`);
     expect([status, body]).toEqual([200, { tenant: 'acme', id: first.id, revoked: true }]);
     for (const app of [one, other]) {
-      await vi.waitFor(async () => expect((await as(app, first.key)).status).toBe(401));
+      await eventually(async () => expect((await as(app, first.key)).status).toBe(401));
       expect((await as(app, second.key)).status).toBe(200);
     }
     await api.ask('DELETE', `/v1/tenants/acme/keys/${second.id}`);
-    await vi.waitFor(async () => expect(await api.redis.keys('hg:{keys}*')).toEqual([]));
+    await eventually(async () => expect(await api.redis.keys('hg:{keys}*')).toEqual([]));
     const again = await api.ask('DELETE', `/v1/tenants/acme/keys/${first.id}`);
     expect([again.status, again.body.code]).toEqual([404, 'key_not_found']);
   });
@@ -74,7 +75,7 @@ describe('a key made at run time', () => {
     expect((await api.ask('POST', '/v1/jobs', job)).status).toBe(202);
     const { status, body } = await api.ask('DELETE', '/v1/tenants/leaving');
     expect([status, body.erased, body.running, body.more]).toEqual([200, 1, 0, false]);
-    await vi.waitFor(async () => expect((await as(one, key)).status).toBe(401));
+    await eventually(async () => expect((await as(one, key)).status).toBe(401));
     expect((await api.redis.keys('*leaving*')).filter((name) => !/:bucket:/.test(name))).toEqual([]);
   });
 
@@ -88,7 +89,7 @@ describe('a key made at run time', () => {
     const one = await another();
     const [first, second] = [await make('acme'), await make('acme')];
     await as(one, second.key);
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const { body } = await api.ask('GET', '/v1/tenants/acme/keys');
       expect(body).toEqual({
         tenant: 'acme',
@@ -108,7 +109,7 @@ describe('a key made at run time', () => {
     const { key } = await make('acme');
     const noted = () => usedAt(key);
     await as(one, key);
-    const first = await vi.waitFor(async () => {
+    const first = await eventually(async () => {
       const used = await noted();
       expect(used).not.toBeNull();
       return used;
@@ -164,7 +165,7 @@ describe('wrong keys', () => {
     const { key } = await make('acme');
     // Once its use is noted, word of its making has arrived, and the next request has it remembered.
     await as(one, key);
-    await vi.waitFor(async () => expect(await usedAt(key)).not.toBeNull());
+    await eventually(async () => expect(await usedAt(key)).not.toBeNull());
     expect((await as(one, key, '198.51.100.7')).status).toBe(200);
     const answers = [];
     for (let i = 0; i < 25; i += 1) answers.push(await as(one, `wrong-${i}`, '198.51.100.7'));

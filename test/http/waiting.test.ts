@@ -2,6 +2,7 @@ import { request } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { AppParts } from '../../src/http/app.js';
 import type { RedisTarget } from '../../src/redis/redis-target.js';
+import { eventually } from '../support/eventually.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { type FollowingApp, followingApp, withFewSeats } from './support/following-app.js';
@@ -73,7 +74,7 @@ async function posted(): Promise<string> {
 
 /** The next job, as soon as there is one. */
 async function taken(by = api) {
-  return vi.waitFor(() => by.take());
+  return eventually(() => by.take());
 }
 
 describe('Prefer: wait on POST', () => {
@@ -101,7 +102,7 @@ describe('Prefer: wait on POST', () => {
   test('answers 200 with a job that is cancelled before it starts', async () => {
     await posted();
     const waiting = post('wait=60');
-    const id = await vi.waitFor(async () => {
+    const id = await eventually(async () => {
       const response = await fetch(`${api.url}/v1/jobs?type=chat&state=waiting`, {
         headers: { authorization: `Bearer ${KEYS.acme}` },
       });
@@ -214,7 +215,7 @@ test('three thousand callers wait at once over the connections that one takes, a
   const waiting = Array.from({ length: callers }, (_, i) =>
     crowd.app.inject({ url: `/v1/jobs/${ids[i % jobs]}`, headers }),
   );
-  await vi.waitFor(() => expect(isWaiting).toHaveBeenCalledTimes(callers), { timeout: 50_000 });
+  await eventually(() => expect(isWaiting).toHaveBeenCalledTimes(callers));
   expect(await connections()).toBe(before);
   for (const id of ids) await crowd.app.inject({ method: 'DELETE', url: `/v1/jobs/${id}`, headers });
   for (const [i, answer] of (await Promise.all(waiting)).entries()) {
@@ -262,14 +263,11 @@ test('a caller who leaves gives his place up at once, and his job goes on', asyn
   impatient.end(JSON.stringify({ type: 'chat', data: {} }));
   const held = await taken(few);
   impatient.destroy();
-  const again = await vi.waitFor(
-    async () => {
-      const answer = await get(held.id, 'wait=1', few);
-      expect(answer.status).toBe(200);
-      return answer;
-    },
-    { timeout: 10_000 },
-  );
+  const again = await eventually(async () => {
+    const answer = await get(held.id, 'wait=1', few);
+    expect(answer.status).toBe(200);
+    return answer;
+  });
   expect(again.body.state).toBe('active');
   await few.settle(held, { kind: 'completed', value: '5' });
   expect(await get(held.id, '', few)).toMatchObject({ body: { state: 'completed', result: 5 } });
@@ -279,7 +277,7 @@ test('a caller who leaves gives his place up at once, and his job goes on', asyn
 test('a server that closes answers those who wait', async () => {
   const waiting = post('wait=60');
   await taken();
-  await vi.waitFor(async () => expect((await connectionsOf(api)) > 0).toBe(true));
+  await eventually(async () => expect((await connectionsOf(api)) > 0).toBe(true));
   const closed = api.app.close();
   expect(await waiting).toMatchObject({ status: 202, body: { state: 'active' } });
   await closed;
@@ -296,8 +294,8 @@ describe('while Redis is away', () => {
     const { proxy, far } = await startFarAway();
     const early = await post('', {}, far);
     const waiting = [post('wait=1', {}, far), get(String(early.body.id), 'wait=1', far)];
-    await vi.waitFor(async () => expect(await api.redis.zcard('{hg:chat:0}:q:acme:prioritized')).toBe(2));
-    await vi.waitFor(async () => expect(await blockedClients()).toBe(1));
+    await eventually(async () => expect(await api.redis.zcard('{hg:chat:0}:q:acme:prioritized')).toBe(2));
+    await eventually(async () => expect(await blockedClients()).toBe(1));
     await proxy.refuse();
     const [posted, read] = await Promise.all(waiting);
     expect(posted).toMatchObject({ status: 202, body: { state: 'waiting', position: 2 } });
@@ -308,7 +306,7 @@ describe('while Redis is away', () => {
     const { proxy, far } = await startFarAway();
     const waiting = post('wait=60', {}, far);
     const held = await taken();
-    await vi.waitFor(async () => expect(await blockedClients()).toBe(1));
+    await eventually(async () => expect(await blockedClients()).toBe(1));
     await proxy.refuse();
     await api.settle(held, { kind: 'completed', value: '1' });
     await proxy.pass();

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 import { type LiveApp, liveApp } from './support/live-app.js';
 import { remoteWork, type TestRemoteWork } from './support/remote-work.js';
@@ -92,7 +93,7 @@ test('a job is claimed, kept, followed and completed', async () => {
 test('a claim that waits is answered when a job comes, and one that waits in vain with nothing', async () => {
   expect((await claim('chat', { waitMs: 0 })).status).toBe(204);
   const waiting = claim();
-  await vi.waitFor(async () => expect(await post()).toBeDefined());
+  await eventually(async () => expect(await post()).toBeDefined());
   expect((await waiting).status).toBe(200);
 });
 
@@ -135,7 +136,7 @@ describe('a run that fails', () => {
     const { body } = await live.ask('POST', '/v1/jobs', { type: 'short', data: {} }, 'acme');
     const run = (await claim('short')).body;
     const runs = [{ id: run.id, tenant: 'acme', claim: run.claim }];
-    await vi.waitFor(async () =>
+    await eventually(async () =>
       expect((await ask('/v1/workers/heartbeat', { runs })).body).toMatchObject({
         runs: [{ state: 'stop', reason: 'timeout' }],
       }),
@@ -196,10 +197,10 @@ test('a claim whose caller has left takes no job', async () => {
   const leaving = new AbortController();
   const left = ask('/v1/workers/claim', { type: 'chat', waitMs: 60_000 }, 'worker', leaving.signal);
   const chat = remote.work.type('chat');
-  await vi.waitFor(() => expect(chat?.waiting).toBe(1));
+  await eventually(() => expect(chat?.waiting).toBe(1));
   leaving.abort();
   await expect(left).rejects.toThrow();
-  await vi.waitFor(() => expect(chat?.waiting).toBe(0));
+  await eventually(() => expect(chat?.waiting).toBe(0));
   const id = await post();
   expect((await claim()).body).toMatchObject({ id });
 });

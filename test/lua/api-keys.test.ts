@@ -1,8 +1,9 @@
 import type { Redis } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { API_KEY_TENANTS, API_KEYS_CHANNEL, apiKeyKey } from '../../src/redis/keys.js';
 import { runScript, type Script } from '../../src/redis/script.js';
 import { scripts } from '../../src/shaping/api-key-scripts.js';
+import { eventually } from '../support/eventually.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 
 let server: TestRedis;
@@ -59,7 +60,7 @@ test('every process is told which key was made or revoked', async () => {
   await add('a', '1', 'aa');
   await revoke('a', '1');
   await revoke('a', '1');
-  await vi.waitFor(() => expect(heard).toEqual(['aa', 'aa']));
+  await eventually(() => expect(heard).toEqual(['aa', 'aa']));
 });
 
 test('a use is noted once a minute', async () => {

@@ -1,8 +1,9 @@
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import type { Limit } from '../../src/model/limit.js';
 import { LeasedPolicer } from '../../src/policing/leased-policer.js';
 import { closeConnection, openConnection, untilReady } from '../../src/redis/connection.js';
 import { isPassing } from '../../src/redis/outage.js';
+import { eventually } from '../support/eventually.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 import { freshly } from './kinds.js';
 
@@ -102,7 +103,7 @@ describe('an answer that is lost', () => {
     await other.client('PAUSE', 600, 'WRITE');
     await expect(check(40)).rejects.toSatisfy(isPassing);
     // Redis answers late, to nobody: the units are gone.
-    await vi.waitFor(async () => expect(await functions()).toBeGreaterThan(before), { timeout: 5000 });
+    await eventually(async () => expect(await functions()).toBeGreaterThan(before));
     expect(await functions()).toBe(before + 1);
     expect(policer.held).toBeLessThan(40);
     // On a machine that is busy an answer may be late again.
@@ -161,16 +162,13 @@ describe('by its own clocks', () => {
     const policer = new LeasedPolicer(server.client(), { leaseMs: 200 });
     const applied = freshly(bucket(0.001, 100));
     for (let i = 0; i < 30; i += 1) await policer.check({ limits: [applied], cost: 1, peek: false });
-    await vi.waitFor(() => expect(policer.held).toBe(0), { timeout: 5000 });
+    await eventually(() => expect(policer.held).toBe(0));
     const other = new LeasedPolicer(server.client(), { leaseMs: 200 });
-    await vi.waitFor(
-      async () => {
-        const peek = await other.check({ limits: [applied], cost: 1, peek: true });
-        expect(peek).toMatchObject({ verdict: 'conforming' });
-        if (peek.verdict === 'conforming') expect(Math.floor(peek.readings[0]?.remaining ?? 0)).toBe(70);
-      },
-      { timeout: 5000 },
-    );
+    await eventually(async () => {
+      const peek = await other.check({ limits: [applied], cost: 1, peek: true });
+      expect(peek).toMatchObject({ verdict: 'conforming' });
+      if (peek.verdict === 'conforming') expect(Math.floor(peek.readings[0]?.remaining ?? 0)).toBe(70);
+    });
     await Promise.all([policer.close(), other.close()]);
   });
 });

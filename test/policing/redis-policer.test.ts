@@ -1,9 +1,10 @@
 import type { Redis } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Limit } from '../../src/model/limit.js';
 import type { PolicerVerdict } from '../../src/policing/policer.js';
 import { RedisPolicer } from '../../src/policing/redis-policer.js';
 import { limitKeys } from '../../src/redis/keys.js';
+import { eventually } from '../support/eventually.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 
 let server: TestRedis;
@@ -232,7 +233,7 @@ describe('on a cluster', () => {
   beforeAll(async () => {
     node = await startRedis({ port: true, args: ['--cluster-enabled', 'yes'] });
     await node.client().cluster('ADDSLOTSRANGE', 0, 16_383);
-    await vi.waitFor(async () => expect(await node.client().cluster('INFO')).toContain('cluster_state:ok'), 30_000);
+    await eventually(async () => expect(await node.client().cluster('INFO')).toContain('cluster_state:ok'));
   });
   afterAll(() => node.stop());
 

@@ -38,6 +38,10 @@ export function openCase(trace: Trace, contract: Contract, tolerances: Tolerance
     trace.filter((event) => event.kind === 'cancellation'),
     (event) => event.job,
   );
+  const unanswered = grouped(
+    admissions.filter((event) => event.key !== undefined && admissionOutcome(event) === 'unknown'),
+    keyOf,
+  );
   const jobs = new Map<string, JobRecord>();
   for (const [id, events] of named) {
     const admission = events[0];
@@ -49,7 +53,7 @@ export function openCase(trace: Trace, contract: Contract, tolerances: Tolerance
       bucket,
       admission,
       answer: readAnswer(admission.body),
-      ...joinBounds(events, itsRuns[0]),
+      ...joinBounds(events, unanswered.get(keyOf(admission)) ?? [], itsRuns[0]),
       runs: itsRuns,
       sights: sightsOf.get(id) ?? [],
       cancellations: cancellationsOf.get(id) ?? [],
@@ -146,10 +150,22 @@ function bucketName(type: string, tenant: string): string {
   return `${type}/${tenant}`;
 }
 
-/** When a job can have joined the line: after the first request left, before the first answer came and before it started. */
-function joinBounds(events: readonly AdmissionEvent[], first: Run | undefined): Pick<JobRecord, 'joinLo' | 'joinHi'> {
-  const joinLo = Math.min(...events.map((event) => event.sentAt + event.delayMs));
-  const answered = Math.min(...events.map((event) => event.answeredAt + event.delayMs));
+/** Keys are a bucket's own. */
+function keyOf({ type, tenant, key }: AdmissionEvent): string {
+  return JSON.stringify([type, tenant, key]);
+}
+
+/**
+ * When a job can have joined the line: after the first request left that may have brought it, answered or not, before the
+ * first answer came and before it started.
+ */
+function joinBounds(
+  admitted: readonly AdmissionEvent[],
+  unanswered: readonly AdmissionEvent[],
+  first: Run | undefined,
+): Pick<JobRecord, 'joinLo' | 'joinHi'> {
+  const joinLo = Math.min(...[...admitted, ...unanswered].map((event) => event.sentAt + event.delayMs));
+  const answered = Math.min(...admitted.map((event) => event.answeredAt + event.delayMs));
   return { joinLo, joinHi: Math.max(joinLo, Math.min(answered, first?.startAt ?? Infinity)) };
 }
 

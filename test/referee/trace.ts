@@ -32,6 +32,8 @@ export interface AdmissionEvent extends Exchange {
   /** Items of one batch share this name, and `index` counts them in their order. */
   readonly request?: string;
   readonly index?: number;
+  /** The idempotency key that it came under: one that had no answer may have been taken, as the next under its key says. */
+  readonly key?: string;
 }
 
 /** A handler called: the job runs. `run` is the referee's number for it. */

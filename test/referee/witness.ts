@@ -127,9 +127,10 @@ export class Witness {
     job: Enqueued,
     answered: Pick<AdmissionEvent, 'status' | 'body' | 'sentAt' | 'answeredAt' | 'dateMs' | 'request' | 'index'>,
   ) {
-    const { type, tenant, cost, data = {}, priority = 4, delayMs = 0 } = job;
+    const { type, tenant, cost, data = {}, priority = 4, delayMs = 0, idempotencyKey } = job;
     const bytes = Buffer.byteLength(JSON.stringify(data));
-    this.#referee.recordAdmission({ type, tenant, cost, priority, delayMs, bytes, ...answered });
+    const under = idempotencyKey === undefined ? {} : { key: idempotencyKey };
+    this.#referee.recordAdmission({ type, tenant, cost, priority, delayMs, bytes, ...under, ...answered });
     const id = textField(answered.body, 'id');
     if (id !== undefined && answered.status < 300 && answered.status > 0) this.#admitted.set(id, tenant);
   }

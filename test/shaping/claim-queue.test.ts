@@ -1,7 +1,8 @@
 import type { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { closeConnection, openConnection, Subscriber, untilReady } from '../../src/redis/connection.js';
 import { ClaimQueue } from '../../src/shaping/claim-queue.js';
+import { eventually } from '../support/eventually.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 import { ShapedType } from './shaped-type.js';
 
@@ -41,9 +42,9 @@ const claim = (token = type.work.newToken(), signal = forever) => queue.claim(to
 
 test('who came first is served first', async () => {
   const elder = claim();
-  await vi.waitFor(() => expect(queue.length).toBe(1));
+  await eventually(() => expect(queue.length).toBe(1));
   const younger = claim();
-  await vi.waitFor(() => expect(queue.length).toBe(2));
+  await eventually(() => expect(queue.length).toBe(2));
   const [first, second] = await type.fill('a', 2);
   expect([(await elder)?.id, (await younger)?.id]).toEqual([first, second]);
 });
@@ -53,7 +54,7 @@ test('a claim that is repeated answers the same job, though others wait', async 
   const [id] = await type.fill('a', 1);
   expect((await claim(token))?.id).toBe(id);
   const other = claim();
-  await vi.waitFor(() => expect(queue.length).toBe(1));
+  await eventually(() => expect(queue.length).toBe(1));
   expect((await claim(token))?.id).toBe(id);
   expect(queue.length).toBe(1);
   await type.fill('a', 1);
@@ -71,7 +72,7 @@ test('a job that was on its way when its caller left goes back', async () => {
 
 test('closing answers everybody with nothing', async () => {
   const waiting = claim();
-  await vi.waitFor(() => expect(queue.length).toBe(1));
+  await eventually(() => expect(queue.length).toBe(1));
   await queue.close();
   expect(await waiting).toBeUndefined();
 });

@@ -10,7 +10,7 @@ import { configFrom } from '../http/support/test-config.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 
 /** A busy machine takes a while. */
-const soon = <T>(look: () => T) => expect.poll(look, { timeout: 15_000 });
+const soon = <T>(look: () => T) => expect.poll(look);
 
 const TENANT: OverrideSubject = { kind: 'tenant', name: 'a:b {c}' };
 const file = await configFrom('types: { ocr: {} }\ntiers: { pro: {} }\ndefaultTier: pro');

@@ -100,7 +100,7 @@ describe('a second start over the same data folder', () => {
     expect((await fetch(`${urlOf(curlLine())}/readyz`)).status).toBe(200);
   });
 
-  it('leaves Redis to the first when it stops; the last one ends it', { timeout: 120_000 }, async () => {
+  it('leaves Redis to the first when it stops; the last one ends it', async () => {
     expect(await second.stop()).toEqual({ code: 0, signal: null });
     expect((await fetch(`${urlOf(curlLine())}/readyz`)).status).toBe(200);
     expect(await first.stop()).toEqual({ code: 0, signal: null });
@@ -109,7 +109,7 @@ describe('a second start over the same data folder', () => {
 });
 
 describe('headgate stop', () => {
-  it('ends the Redis that a kill -9 left behind, and the data stays', { timeout: 180_000 }, async () => {
+  it('ends the Redis that a kill -9 left behind, and the data stays', async () => {
     const killed = await folder.start('start');
     const there = await witnessAt(killed.url);
     const answer = await there.enqueue({ type: 'a', tenant: 'demo', cost: 1 });
@@ -133,5 +133,5 @@ async function witnessAt(baseUrl: string): Promise<Witness> {
 
 async function completed(witness: Witness, id: string): Promise<void> {
   const state = async () => textField((await witness.look('demo', id)).body, 'state');
-  await expect.poll(state, { timeout: 20_000 }).toBe('completed');
+  await expect.poll(state).toBe('completed');
 }

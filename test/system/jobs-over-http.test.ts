@@ -65,14 +65,14 @@ describe('jobs over HTTP, end to end', () => {
       priorities.map((priority) => ({ type: 'slow', cost: 1, priority })),
     );
     const [nine, four1, four2, zero1, zero2] = answers.map(idOf);
-    await expect.poll(() => startsOf('ranked'), { timeout: 20_000 }).toEqual([zero1, zero2, four1, four2, nine]);
+    await expect.poll(() => startsOf('ranked')).toEqual([zero1, zero2, four1, four2, nine]);
   });
 
   it('wait for their delay, and are told apart while they do', async () => {
     const answer = await witness.enqueue(job('slow', 'late', { delayMs: 1500 }));
     expect(answer).toMatchObject({ status: 202, body: { state: 'delayed', basis: 'delay', position: null } });
     expect(await stateOf('late', idOf(answer))).toBe('delayed');
-    await expect.poll(() => stateOf('late', idOf(answer)), { timeout: 20_000 }).toBe('completed');
+    await expect.poll(() => stateOf('late', idOf(answer))).toBe('completed');
   });
 
   it('come as a batch, of which each bucket takes a prefix', async () => {
@@ -81,7 +81,7 @@ describe('jobs over HTTP, end to end', () => {
       [1, 2, 3].map(() => ({ type: 'slow', cost: 1 })),
     );
     expect(answers.map(({ status }) => status)).toEqual([202, 202, 202]);
-    await expect.poll(() => startsOf('batching'), { timeout: 20_000 }).toEqual(answers.map(idOf));
+    await expect.poll(() => startsOf('batching')).toEqual(answers.map(idOf));
   });
 
   it('are cancelled before they start: they never run', async () => {
@@ -95,7 +95,7 @@ describe('jobs over HTTP, end to end', () => {
       status: 409,
       body: { code: 'already_ended' },
     });
-    await expect.poll(() => startsOf('leaving'), { timeout: 20_000 }).toEqual([idOf(first), idOf(second)]);
+    await expect.poll(() => startsOf('leaving')).toEqual([idOf(first), idOf(second)]);
     expect(await stateOf('leaving', idOf(waiting))).toBe('cancelled');
   });
 
@@ -104,9 +104,9 @@ describe('jobs over HTTP, end to end', () => {
     await hasStarted(idOf(answer));
     const cancelled = await witness.cancel('cancelling', idOf(answer));
     expect(cancelled).toMatchObject({ status: 202, body: { state: 'active', cancelRequested: true } });
-    await expect.poll(() => stateOf('cancelling', idOf(answer)), { timeout: 20_000 }).toBe('cancelled');
+    await expect.poll(() => stateOf('cancelling', idOf(answer))).toBe('cancelled');
     const next = await witness.enqueue(job('open', 'cancelling'));
-    await expect.poll(() => stateOf('cancelling', idOf(next)), { timeout: 20_000 }).toBe('completed');
+    await expect.poll(() => stateOf('cancelling', idOf(next))).toBe('completed');
   });
 
   it('are stored once under one idempotency key, whoever posts it how often', async () => {
@@ -116,15 +116,15 @@ describe('jobs over HTTP, end to end', () => {
     expect(new Set(answers.map(idOf)).size).toBe(1);
     const other = await witness.enqueue({ ...once, data: { workMs: 6 } });
     expect(other).toMatchObject({ status: 422, body: { code: 'idempotency_mismatch' } });
-    await expect.poll(() => stateOf('repeating', idOf(answers[0])), { timeout: 20_000 }).toBe('completed');
+    await expect.poll(() => stateOf('repeating', idOf(answers[0]))).toBe('completed');
     expect(await startsOf('repeating')).toHaveLength(1);
   });
 
   it('are tried again as often as their type says, and fail with what the handler threw', async () => {
     const recovering = await witness.enqueue(job('open', 'failing', { data: { fail: 1 } }));
     const hopeless = await witness.enqueue(job('open', 'failing', { data: { fail: true } }));
-    await expect.poll(() => stateOf('failing', idOf(recovering)), { timeout: 20_000 }).toBe('completed');
-    await expect.poll(() => stateOf('failing', idOf(hopeless)), { timeout: 20_000 }).toBe('failed');
+    await expect.poll(() => stateOf('failing', idOf(recovering))).toBe('completed');
+    await expect.poll(() => stateOf('failing', idOf(hopeless))).toBe('failed');
     const { body } = await witness.look('failing', idOf(hopeless));
     expect(JSON.stringify(field(body, 'error'))).toContain('attempt 2 was to fail');
     expect(await startsOf('failing')).toHaveLength(4);
@@ -152,9 +152,7 @@ describe('jobs over HTTP, end to end', () => {
         if (field(found, 'cursor') === undefined) return { ids, sizes };
       }
     };
-    await expect
-      .poll(async () => (await all()).ids.toSorted(), { timeout: 20_000 })
-      .toEqual(answers.map(idOf).toSorted());
+    await expect.poll(async () => (await all()).ids.toSorted()).toEqual(answers.map(idOf).toSorted());
     expect(Math.max(...(await all()).sizes)).toBe(2);
   });
 

@@ -54,7 +54,7 @@ async function scraped(url: string): Promise<string> {
 }
 const scrape = async () => ({ api: await scraped(`${api.url}/metrics`), worker: await scraped(ofWorker) });
 
-it('figures of both processes are what happened', { timeout: 120_000 }, async () => {
+it('figures of both processes are what happened', async () => {
   for (const [tenant, count] of Object.entries(JOBS)) {
     for (let sent = 0; sent < count; sent += 1) {
       expect((await witness.enqueue({ type: 'a', tenant, cost: 1 })).status).toBe(202);
@@ -96,26 +96,22 @@ it('figures of both processes are what happened', { timeout: 120_000 }, async ()
   expect([...texts.worker.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name).toSorted()).toEqual(own.toSorted());
 });
 
-it('what waits is seen while it waits', { timeout: 120_000 }, async () => {
+it('what waits is seen while it waits', async () => {
   const answer = await witness.enqueue({ type: 'a', tenant: 'acme', cost: 1, delayMs: 5000 });
   expect(answer.status).toBe(202);
-  await expect
-    .poll(async () => valueIn((await scrape()).api, 'headgate_jobs_delayed', { tenant: 'acme' }), { timeout: 10_000 })
-    .toBe(1);
+  await expect.poll(async () => valueIn((await scrape()).api, 'headgate_jobs_delayed', { tenant: 'acme' })).toBe(1);
 });
 
-it('without Redis both answer with what they know, and say so', { timeout: 120_000 }, async () => {
+it('without Redis both answer with what they know, and say so', async () => {
   proxy.swallow();
-  await expect.poll(async () => valueIn((await scrape()).api, 'headgate_redis_up'), { timeout: 30_000 }).toBe(0);
+  await expect.poll(async () => valueIn((await scrape()).api, 'headgate_redis_up')).toBe(0);
   const texts = await scrape();
   expect(valueIn(texts.worker, 'headgate_redis_up')).toBe(0);
   expect(valueIn(texts.api, 'headgate_jobs_admitted_total')).toBe(9);
   expect(valueIn(texts.api, 'headgate_type_jobs_running')).toBeUndefined();
   await proxy.pass();
-  await expect.poll(async () => valueIn((await scrape()).api, 'headgate_redis_up'), { timeout: 60_000 }).toBe(1);
-  await expect
-    .poll(async () => valueIn((await scrape()).worker, 'headgate_runs_ended_total'), { timeout: 60_000 })
-    .toBe(9);
+  await expect.poll(async () => valueIn((await scrape()).api, 'headgate_redis_up')).toBe(1);
+  await expect.poll(async () => valueIn((await scrape()).worker, 'headgate_runs_ended_total')).toBe(9);
   await witness.followToEnds();
   expect((await system.referee.verdict()).violations).toEqual([]);
 });

@@ -60,7 +60,7 @@ async function post(): Promise<Response> {
   });
 }
 
-const untilReady = () => expect.poll(readyz, { timeout: 30_000 }).toBe(200);
+const untilReady = () => expect.poll(readyz).toBe(200);
 
 describe('a start without the Redis that is configured', () => {
   it('says so in one line of each process, and stays up', async () => {
@@ -97,7 +97,7 @@ describe('a start without the Redis that is configured', () => {
 });
 
 describe('Redis killed with kill -9 under load, and started again over its data', () => {
-  it('costs no job that was accepted, and workers resume by themselves', { timeout: 120_000 }, async () => {
+  it('costs no job that was accepted, and workers resume by themselves', async () => {
     const { referee } = system;
     const [before] = servers;
     if (before === undefined) throw new Error('Redis was started before');
@@ -118,7 +118,7 @@ describe('Redis killed with kill -9 under load, and started again over its data'
     await referee.until(startsSince(0));
     const from = referee.now();
     await before.kill();
-    await expect.poll(() => statuses.at(-1), { timeout: 20_000 }).toBe(503);
+    await expect.poll(() => statuses.at(-1)).toBe(503);
     servers.push(await startRedis({ port, dir: before.dir, appendonly: true }));
     await untilReady();
     await referee.until(startsSince(referee.now()));
@@ -129,7 +129,7 @@ describe('Redis killed with kill -9 under load, and started again over its data'
 
     expect(accepted.length).toBeGreaterThan(30);
     expect(statuses.filter((status) => status !== 202 && status !== 503)).toEqual([]);
-    await expect.poll(() => runningOf(system, headgate.url, 'a'), { timeout: 20_000 }).toBe(0);
+    await expect.poll(() => runningOf(system, headgate.url, 'a')).toBe(0);
     const verdict = await referee.expectNoViolations();
     const ends = verdict.judgements.find(({ guarantee }) => guarantee === 'G5');
     expect(numberField(ends, 'judged')).toBeGreaterThanOrEqual(accepted.length);

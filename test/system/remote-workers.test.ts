@@ -74,7 +74,7 @@ async function start(file: string, type: string): Promise<PythonWorker> {
   return worker;
 }
 
-it('the worker of the documentation does the work of a type', { timeout: 120_000 }, async () => {
+it('the worker of the documentation does the work of a type', async () => {
   const worker = await start(EXAMPLE_WORKER, 'words');
   const response = await fetch(`${api.url}/v1/jobs`, {
     method: 'POST',

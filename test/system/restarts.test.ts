@@ -78,7 +78,7 @@ describe('a worker that is told to leave with SIGTERM', () => {
     expect(await runsOf(ids)).toEqual(Array(8).fill(1));
   });
 
-  it('is replaced, one after the other, while jobs come and go: each runs once', { timeout: 180_000 }, async () => {
+  it('is replaced, one after the other, while jobs come and go: each runs once', async () => {
     const ids: string[] = [];
     let rolling = true;
     const feeding = (async () => {

@@ -138,7 +138,7 @@ describe('a handler in a thread', () => {
 
   it('computes on when its job is cancelled, and is ended', async () => {
     const id = await post('threaded', { ms: 3_600_000 });
-    await expect.poll(() => startsOf(id), { timeout: 30_000 }).toBe(1);
+    await expect.poll(() => startsOf(id)).toBe(1);
     expect(await ask('DELETE', `/v1/jobs/${id}?tenant=${TENANT}`)).toMatchObject({ cancelRequested: true });
     expect(await endOf(id)).toMatchObject({ state: 'cancelled' });
   });
@@ -194,7 +194,7 @@ describe('a worker that is told to leave and does not wait', () => {
 
   it('leaves a system at rest, in which the referee saw nothing that breaks a guarantee', async () => {
     for (const type of ['good', 'threaded', 'broken', 'odd']) {
-      await expect.poll(() => runningOf(system, api.url, type), { timeout: 30_000 }).toBe(0);
+      await expect.poll(() => runningOf(system, api.url, type)).toBe(0);
     }
     await system.referee.expectNoViolations();
   });

@@ -30,7 +30,7 @@ describe('wrong input on the command line', () => {
     ['no slots at all', ['work', '--concurrency', 'ocr=0'], /expected type=slots such as ocr=2,chat=8.*got "ocr=0"/],
     ['slots that are no number', ['start', '--concurrency', 'ocr=many'], /expected type=slots .*got "ocr=many"/],
     ['an option without its value', ['start', '--listen'], /--listen <host:port>' argument missing/],
-  ])('%s is told, with code 2', { timeout: 120_000 }, async (_, args, message) => {
+  ])('%s is told, with code 2', async (_, args, message) => {
     const outcome = await folder.runBare(args);
     expect(outcome).toMatchObject({ code: 2, stdout: '' });
     expect(outcome.stderr).toMatch(message);
@@ -41,7 +41,7 @@ describe('wrong input on the command line', () => {
     ['a type that is not configured', ['--types', 'b'], /type "b" is not configured; there are: a, remote/],
     ['slots of a type that is not configured', ['--concurrency', 'b=1'], /type "b" is not configured/],
     ['a type without a handler', ['--types', 'remote'], /type "remote" has no handler: set types\.remote\.handler/],
-  ])('%s is told by a worker in one line, with code 2', { timeout: 120_000 }, async (_, flags, message) => {
+  ])('%s is told by a worker in one line, with code 2', async (_, flags, message) => {
     const outcome = await folder.run('work', flags);
     expect(outcome.code).toBe(2);
     expect(told(outcome)).toEqual([expect.stringMatching(message)]);
@@ -89,7 +89,7 @@ describe('a handler that cannot be used', () => {
     ['is missing', undefined, /there is no such file/],
     ['throws while it is loaded', "throw new Error('no model here');", /failed while loading: no model here/],
     ['exports no handler', 'export default { rum() {} };', /unknown `rum`/],
-  ])('and %s ends the whole start with one line and code 2', { timeout: 120_000 }, async (_, text, message) => {
+  ])('and %s ends the whole start with one line and code 2', async (_, text, message) => {
     const broken = await HeadgateFolder.create({ ...KEYS, types: { a: { handler: './handler.ts' } } });
     try {
       if (text !== undefined) await writeFile(join(broken.dir, 'handler.ts'), text);
@@ -149,7 +149,7 @@ describe('an address to listen on', () => {
     occupant?.close();
   });
 
-  it('that is taken is told in one line, with code 1', { timeout: 120_000 }, async () => {
+  it('that is taken is told in one line, with code 1', async () => {
     const outcome = await folder.run('serve', ['--listen', `127.0.0.1:${port}`]);
     expect(outcome).toMatchObject({ code: 1, stdout: '' });
     expect(told(outcome)).toEqual([expect.stringMatching(new RegExp(`^headgate: .*in use.*127\\.0\\.0\\.1:${port}`))]);
@@ -159,7 +159,7 @@ describe('an address to listen on', () => {
   it.each([
     ['admin.keys', { types: { a: {} }, tenants: KEYS.tenants }],
     ['a key for at least one tenant', { types: { a: {} }, admin: KEYS.admin }],
-  ])('that others can reach is refused without %s', { timeout: 120_000 }, async (missing, config) => {
+  ])('that others can reach is refused without %s', async (missing, config) => {
     const open = await HeadgateFolder.create(config);
     try {
       const outcome = await open.run('serve', ['--listen', '0.0.0.0:0']);

@@ -93,7 +93,7 @@ describe('a pool', () => {
     const { open, run } = gated();
     await served(run);
     const [id = ''] = await type.fill('a', 1);
-    await expect.poll(() => open.map((each) => each.id), { timeout: 3000 }).toEqual([id]);
+    await expect.poll(() => open.map((each) => each.id)).toEqual([id]);
     open[0]?.end();
   });
 

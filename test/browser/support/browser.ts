@@ -66,5 +66,5 @@ export async function seriousFaults(page: Page): Promise<string[]> {
 
 /** The text of the page, until it has this in it. */
 export async function untilSays(page: Page, selector: string, text: string | RegExp): Promise<void> {
-  await expect.poll(async () => page.locator(selector).first().textContent(), { timeout: 15_000 }).toMatch(text);
+  await expect.poll(async () => page.locator(selector).first().textContent()).toMatch(text);
 }

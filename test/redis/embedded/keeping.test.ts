@@ -40,13 +40,13 @@ async function killServer(kept: Kept): Promise<number> {
   const pid = await pidOf(kept);
   if (pid === undefined) throw new Error('there is no server');
   process.kill(pid, 'SIGKILL');
-  await expect.poll(() => isAlive(pid), { timeout: 30_000 }).toBe(false);
+  await expect.poll(() => isAlive(pid)).toBe(false);
   return pid;
 }
 
 /** Resolves when another server than `before` answers. */
 const untilAnother = (kept: Kept, before: number) =>
-  expect.poll(async () => (await pidOf(kept)) ?? before, { timeout: 30_000 }).not.toBe(before);
+  expect.poll(async () => (await pidOf(kept)) ?? before).not.toBe(before);
 
 describe('an embedded Redis that is killed', () => {
   test('is started again over its data, time and again', async () => {
@@ -64,7 +64,7 @@ describe('an embedded Redis that is killed', () => {
     const [one, two] = [await keep(dataDir), await keep(dataDir)];
     await untilAnother(one, await killServer(one));
     const started = () => [...one.rungs, ...two.rungs].filter((rung) => rung === 'path' || rung === 'adopted');
-    await expect.poll(started, { timeout: 30_000 }).toHaveLength(4);
+    await expect.poll(started).toHaveLength(4);
     expect(started().filter((rung) => rung === 'path')).toHaveLength(2);
     expect(await one.release()).toBe('left running');
     expect(await two.release()).toBe('stopped');
@@ -75,7 +75,7 @@ describe('an embedded Redis that is killed', () => {
     const kept = await keep(dataDir);
     const pid = await pidOf(kept);
     expect(await stopEmbeddedRedis(dataDir)).toBe('stopped');
-    await expect.poll(() => kept.rungs.at(-1), { timeout: 30_000 }).toBe('not restarted');
+    await expect.poll(() => kept.rungs.at(-1)).toBe('not restarted');
     expect(await pidOf(kept)).toBeUndefined();
     expect(await kept.release()).toBe('stopped');
 

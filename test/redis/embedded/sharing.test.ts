@@ -90,7 +90,7 @@ describe('an orderly stop', () => {
   test('is also one when the server is gone already', async () => {
     const ours = await folders.start({ dataDir: await folders.create() });
     process.kill(ours.pid, 'SIGKILL');
-    await expect.poll(() => isAlive(ours.pid), { timeout: 30_000 }).toBe(false);
+    await expect.poll(() => isAlive(ours.pid)).toBe(false);
     expect(await ours.release()).toBe('stopped');
   });
 
@@ -124,7 +124,7 @@ describe('a process that is leaving', () => {
       Number(/total_connections_received:(\d+)/.exec(await client.info('stats'))?.[1]);
     const before = await connectionsSoFar();
     const started = folders.start({ dataDir });
-    await expect.poll(connectionsSoFar, { timeout: 30_000 }).toBeGreaterThan(before + 2);
+    await expect.poll(connectionsSoFar).toBeGreaterThan(before + 2);
     return { started };
   };
 

@@ -47,4 +47,22 @@ describe('the judge of order', () => {
       }),
     );
   });
+
+  it.each([
+    ['under the same key counts from the first that may have brought it', { key: 'once' }, 0],
+    ['that is another counts from its own', { key: 'other' }, 1],
+    ['without a key counts from its own', {}, 1],
+  ])('a request without an answer, and an answered one %s', (_, repeated, violations) => {
+    const who = { type: 'ocr', tenant: 'acme', cost: 1, priority: 4, delayMs: 0 };
+    const admission = { kind: 'admission' as const, ...who };
+    const start = { kind: 'start' as const, ...who, attempt: 1 };
+    const trace: Trace = [
+      { ...admission, key: 'once', sentAt: 0, answeredAt: 50, status: 503, body: { code: 'redis_unavailable' } },
+      { ...admission, sentAt: 100, answeredAt: 110, status: 202, body: { id: 'between' } },
+      { ...admission, ...repeated, sentAt: 200, answeredAt: 210, status: 202, body: { id: 'keyed' } },
+      { ...start, at: 1000, run: 1, job: 'keyed' },
+      { ...start, at: 2000, run: 2, job: 'between' },
+    ];
+    expect(judgeOrder(openCase(trace, CONTRACT, DEFAULT_TOLERANCES)).violations).toHaveLength(violations);
+  });
 });
