@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { report } from '../referee/report.js';
 import type { Blow } from './blow.js';
-import { checkBooks } from './book-check.js';
+import { type BookCheck, checkBooks } from './book-check.js';
 import { type ChaosOptions, ChaosSystem } from './chaos-system.js';
 import { drawn, type Fault } from './faults.js';
 import { Ledger } from './ledger.js';
@@ -61,10 +61,8 @@ async function chaosOf(system: ChaosSystem, order: ChaosOrder, say: (line: strin
   await load.stop();
   say('following every job to its end');
   for (const witness of witnesses) await witness.followToEnds(FOLLOW_LIMIT_MS);
+  const books = await booksAtRest(system, ledger);
   await sampling.stop();
-  const client = system.redis.client();
-  const books = await checkBooks(client, ledger.accepted);
-  client.disconnect();
   const verdict = await referee.verdict();
   say(report(verdict));
   const trace = await referee.trace();
@@ -83,6 +81,22 @@ async function chaosOf(system: ChaosSystem, order: ChaosOrder, say: (line: strin
     await writeFile(order.traceFile, trace.map((event) => `${JSON.stringify(event)}\n`).join(''));
   }
   return summary;
+}
+
+/**
+ * The books once nothing waits and nothing runs, or as they are after {@link FOLLOW_LIMIT_MS}: a job whose request had no
+ * answer may have been taken, and nobody follows it.
+ */
+async function booksAtRest(system: ChaosSystem, { accepted }: Ledger): Promise<BookCheck> {
+  const client = system.redis.client();
+  try {
+    for (const deadline = Date.now() + FOLLOW_LIMIT_MS; ; await pause(200)) {
+      const books = await checkBooks(client, accepted);
+      if ((books.waiting.length === 0 && books.running.length === 0) || Date.now() > deadline) return books;
+    }
+  } finally {
+    client.disconnect();
+  }
 }
 
 async function strike(
