@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { Agent } from 'node:http';
+import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PROBLEMS } from '../../src/http/problems.js';
@@ -9,9 +9,11 @@ import { operationsOf } from '../http/support/api-operations.js';
 import { type ApiRequest, ask } from '../http/support/ask.js';
 import { KEYS } from '../http/support/test-config.js';
 import { HeadgateFolder, type HeadgateProcess } from '../support/headgate-process.js';
+import { withEnvironment } from './support/fake-clock.js';
 import { fuzzedRequest, type Material } from './support/fuzz/fuzzed-request.js';
 import { type RawRequest, rawRequest, sendRaw } from './support/fuzz/raw-request.js';
 
+const COLLECTS = fileURLToPath(new URL('support/collect-on-signal.cjs', import.meta.url));
 const REQUESTS = 20_000;
 const WARM = 2000;
 const CHUNK = 500;
@@ -51,7 +53,7 @@ const seen = new Map<number, number>();
 
 beforeAll(async () => {
   folder = await HeadgateFolder.create(CONFIG);
-  headgate = await folder.start('start');
+  headgate = await withEnvironment({ NODE_OPTIONS: `--require ${COLLECTS}` }, () => folder.start('start'));
   port = Number(new URL(headgate.url).port);
   const document = await ask(headgate.url, { method: 'GET', url: '/docs/json', headers: {} });
   requests = fuzzedRequest(operationsOf(JSON.parse(document.body)), await material());
@@ -148,9 +150,9 @@ test(`${REQUESTS} requests of any kind: none is answered 5xx, none hangs, nothin
     const raws = Math.round(CHUNK * RAW_SHARE);
     await fire(requests, faultOf, { seed: seed + sent, numRuns: CHUNK - raws });
     await fire(rawRequest(requests), faultOfRaw, { seed: seed + sent, numRuns: raws });
-    if (sent + CHUNK === WARM) warm = residentBytes(headgate.pid);
+    if (sent + CHUNK === WARM) warm = await residentBytes();
   }
-  const last = residentBytes(headgate.pid);
+  const last = await residentBytes();
   const answers = JSON.stringify(Object.fromEntries([...seen].sort()));
   expect(headgate.isRunning, `seed ${seed}`).toBe(true);
   expect(last / warm, `seed ${seed}: ${warm} bytes after ${WARM}, ${last} at the end; ${answers}`).toBeLessThan(
@@ -196,8 +198,11 @@ function shown(request: ApiRequest | RawRequest | undefined): string {
   return JSON.stringify({ ...request, body: request.body?.toString() }).slice(0, 2000);
 }
 
-/** What a process has in memory, as the kernel counts it. */
-function residentBytes(pid: number): number {
-  const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-  return Number(kilobytes) * 1024;
+/** What the process has in memory once it has collected its garbage. */
+async function residentBytes(): Promise<number> {
+  const told = () => headgate.lines.filter((line) => line.startsWith('{"resident":'));
+  const before = told().length;
+  headgate.signal('SIGUSR2');
+  await headgate.until(() => told().length > before, 'it had collected its garbage');
+  return JSON.parse(told().at(-1) ?? '').resident;
 }
