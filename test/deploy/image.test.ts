@@ -4,8 +4,9 @@ import { chmod, chown, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { validate } from 'dockerfile-utils';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommand } from '../../src/redis/embedded/run-command.js';
+import { eventually } from '../support/eventually.js';
 import { HeadgateProcess } from '../support/headgate-process.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 import { freePort } from '../system/support/free-port.js';
@@ -106,9 +107,7 @@ describe('an image, made in empty folders by every instruction of the Dockerfile
     api = service('api');
     worker = service('worker');
     await worker.untilReady();
-    await vi.waitFor(async () => expect([await isHealthy('api'), await isHealthy('worker')]).toEqual([true, true]), {
-      timeout: 60_000,
-    });
+    await eventually(async () => expect([await isHealthy('api'), await isHealthy('worker')]).toEqual([true, true]));
   });
 
   it('takes a job through', async () => {

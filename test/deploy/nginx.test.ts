@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LONGEST_WAIT_S } from '../../src/http/prefer-wait.js';
 import { EventStream } from '../http/support/event-stream.js';
+import { eventually } from '../support/eventually.js';
 import { valueIn } from '../support/exposition.js';
 import { HeadgateFolder, type HeadgateProcess } from '../support/headgate-process.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
@@ -110,7 +111,7 @@ describe('docker/nginx.conf, over API processes that DNS names, with docker/head
     await ask('/v1/tenants/acme/pause', 'POST');
     const { id }: { id: string } = JSON.parse(await (await post({})).text());
     const stream = await EventStream.open(`${url}/v1/jobs/${id}/events`, KEYS.acme);
-    await vi.waitFor(() => expect(stream.data('state')).toHaveLength(1), { timeout: 30_000 });
+    await eventually(() => expect(stream.data('state')).toHaveLength(1));
     expect(stream.events).not.toContain('end');
 
     await ask('/v1/tenants/acme/resume', 'POST');
