@@ -54,12 +54,16 @@ const us = (
 ): number => middle(taken, (item) => perJobUs(read(item)[account], JOBS));
 const count = (value: number): string => value.toLocaleString('en');
 
+const redisOf = (taken: readonly Registered[]): number =>
+  us(taken, ({ admission }) => admission, 'redisCpuS') + us(taken, ({ dispatch }) => dispatch, 'redisCpuS');
+const [least = []] = rows.values();
 const costs = [...rows].map(([registered, taken]) => {
   const admit = us(taken, ({ admission }) => admission, 'redisCpuS');
   const run = us(taken, ({ dispatch }) => dispatch, 'redisCpuS');
   const node = [us(taken, ({ admission }) => admission, 'nodeCpuS'), us(taken, ({ dispatch }) => dispatch, 'nodeCpuS')];
   return [
-    ...[count(registered), count(Math.min(ACTIVE, registered)), shown(admit), shown(run), shown(admit + run)],
+    ...[count(registered), count(Math.min(ACTIVE, registered)), shown(admit), shown(run), shown(redisOf(taken))],
+    (redisOf(taken) / redisOf(least)).toFixed(2),
     ...[...node.map(shown), shown(middle(taken, ({ bytesPerTenant }) => bytesPerTenant))],
   ];
 });
@@ -78,6 +82,7 @@ process.stdout.write(
         'Redis, admit',
         'Redis, dispatch and settle',
         'Redis',
+        '÷ the fewest',
         'Node, admit',
         'Node, dispatch',
         'bytes',
