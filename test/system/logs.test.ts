@@ -57,6 +57,23 @@ it('the id of a request follows its job from the API to the end of its run', asy
   await headgate.until(() => ofRequest().some((line) => line.includes('job completed')), 'the end was logged');
 });
 
+it('a purge leaves one line for all that it ends', async () => {
+  const send = (path: string, body?: object) =>
+    fetch(`${headgate.url}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${ADMIN_KEY}`, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+  const jobs = Array.from({ length: 300 }, () => ({ type: 'plain', data: {}, delayMs: 3_600_000 }));
+  expect((await send('/v1/jobs/batch', { tenant: 'globex', jobs })).status).toBe(200);
+  for (let i = 0; i < 2; i += 1) expect((await send('/v1/tenants/globex/purge')).status).toBe(200);
+  await headgate.until(() => headgate.said('jobs purged').length > 0, 'the purge was logged');
+  expect(headgate.said('jobs purged')).toMatchObject([
+    { level: 30, tenant: 'globex', type: 'plain', cancelled: 300, outcome: 'cancelled' },
+  ]);
+  expect(headgate.said('job cancelled')).toEqual([]);
+});
+
 it('no line holds a key, a payload or a result', () => {
   const log = headgate.lines.join('\n');
   expect(log).toContain(REQUEST_ID);

@@ -1,3 +1,4 @@
+import type { FastifyBaseLogger } from 'fastify';
 import { Type } from 'typebox';
 import type { Administration } from '../../shaping/administration.js';
 import { tenantOrder, typeOrder } from '../admin-order.js';
@@ -33,6 +34,7 @@ export function purgeRoutes(app: HttpApp, admin: Administration): void {
       if (!order.ok) return replyProblem(reply, order.problem);
       const { tenant, types: names } = order.value;
       const purged = await Promise.all(names.map(async (type) => ({ type, ...(await admin.purge(type, tenant)) })));
+      for (const { type, cancelled } of purged) logPurge(request.log, { tenant, type, cancelled });
       return reply.code(200).send({
         tenant,
         cancelled: purged.reduce((sum, { cancelled }) => sum + cancelled, 0),
@@ -54,7 +56,14 @@ export function purgeRoutes(app: HttpApp, admin: Administration): void {
     async (request, reply) => {
       const type = typeOrder(admin, request, request.params.name);
       if (!type.ok) return replyProblem(reply, type.problem);
-      return reply.code(200).send({ type: type.value, ...(await admin.purgeType(type.value)) });
+      const purged = await admin.purgeType(type.value);
+      logPurge(request.log, { type: type.value, cancelled: purged.cancelled });
+      return reply.code(200).send({ type: type.value, ...purged });
     },
   );
+}
+
+/** The line of all jobs that a purge has ended, in place of one for each. */
+function logPurge(log: FastifyBaseLogger, purged: { tenant?: string; type: string; cancelled: number }): void {
+  if (purged.cancelled > 0) log.info({ ...purged, outcome: 'cancelled' }, 'jobs purged');
 }
