@@ -1,10 +1,12 @@
 import type { Redis } from 'ioredis';
 import { DEFAULT_CAPACITY, type Profile } from '../dist/src/model/profile.js';
 import { openConnection, Subscriber, untilReady } from '../dist/src/redis/connection.js';
+import { Shards } from '../dist/src/redis/shards.js';
 import { newJobId } from '../dist/src/shaping/job-id.js';
 import { RedisShaping } from '../dist/src/shaping/redis-shaping.js';
+import type { Settings } from '../dist/src/shaping/settings.js';
 import type { DoorAnswer } from '../dist/src/shaping/shaping.js';
-import { WorkSource } from '../dist/src/shaping/work-source.js';
+import { openTypeSource } from '../dist/src/shaping/type-source.js';
 import type { HandlerJob } from '../dist/workers/handler.js';
 import { inProcess } from '../dist/workers/perform.js';
 import { Pool } from '../dist/workers/pool.js';
@@ -47,25 +49,28 @@ export async function startOwnPool(
   await untilReady(redis);
   await redis.flushall();
   const type = { capacity: DEFAULT_CAPACITY, keepResults, attempts: 1 };
-  const shaping = new RedisShaping(redis, {
+  const shards = new Shards(1);
+  const settings: Settings = {
     type: () => type,
     typeNames: () => [TYPE],
+    shards,
     profile: (_type, tenant) => (typeof profile === 'function' ? profile(tenant) : profile),
-  });
+  };
+  const shaping = new RedisShaping(redis, settings);
   const plan = {
     performer: inProcess({ run }, { options: {}, maxResultBytes: 1_000_000 }),
     ...({ timeoutMs: 60_000, attempts: 1, retry: 'back', abandonAfterMs: 1000 } as const),
     backoff: { type: 'fixed', delayMs: 1000, maxMs: 1000 } as const,
     ...{ maxHoldMs: 60_000, maxReturns: 10 },
   };
-  const source = new WorkSource(redis, TYPE, type, { worker: 'bench', lockMs: LOCKS.lockMs });
+  const source = openTypeSource(redis, TYPE, settings, { worker: 'bench', lockMs: LOCKS.lockMs });
   const pool = new Pool(redis, new Subscriber(messages), [new Runner(source, slots, plan, () => silent)], LOCKS);
   return {
     redis,
     pool,
     admit: (tenant, jobs = [{}]) => {
       const admitted = jobs.map(({ cost = 1, data = { n: 1 } }) => ({
-        ...{ id: newJobId(TYPE), data: JSON.stringify(data), priority: 4, delayMs: 0, cost },
+        ...{ id: newJobId(TYPE, shards.of(tenant)), data: JSON.stringify(data), priority: 4, delayMs: 0, cost },
       }));
       return shaping.admit(TYPE, tenant, admitted);
     },

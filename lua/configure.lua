@@ -9,7 +9,9 @@
     burst        units
     conc         jobs that may run at once
     slack        µs
-  Returns 'ok', or { 'format', stored version } when the stored form is another one; then nothing was written.
+    shards       over how many the type is spread
+  Returns 'ok', or { 'format', stored version } when the stored form is another one, or { 'shards', stored number } when the type is
+  spread over another number of shards; then nothing was written.
 ]]
 --- @include "lib/wake"
 
@@ -17,12 +19,14 @@ return function(ARGV)
   load_type(ARGV[1])
   local stored = call('HGET', key_type, 'format')
   if stored and stored ~= ARGV[2] then return { 'format', stored } end
+  local shards = call('HGET', key_type, 'shards') or stored and '1' or ARGV[7]
+  if shards ~= ARGV[7] then return { 'shards', shards } end
   local T = tonumber(ARGV[3])
   local paused = T == math.huge
   if paused then T = ty.T end
   if ty.T > 0 and T ~= ty.T and ty.tat > now then ty.tat = now + (ty.tat - now) * T / ty.T end
   ty.T, ty.burst, ty.conc, ty.slack, ty.paused = T, tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]), paused
-  call('HSET', key_type, 'format', ARGV[2])
+  call('HSET', key_type, 'format', ARGV[2], 'shards', ARGV[7])
   -- Whoever waits goes by the old capacity: for its rate, or for an event that it has no more reason to wait for.
   wake()
   save()

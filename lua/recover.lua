@@ -10,12 +10,14 @@
     max_stalled  how often a job may stall
     keep_age     ms that results live
     keep_count   how many of them
+    floor        see dispatch
   Returns { next cursor ("0": done), ids that wait again, ids that ended }.
 ]]
 --- @include "lib/wake"
 --- @include "lib/end_job"
 --- @include "lib/give_back"
 --- @include "lib/running_job"
+--- @include "lib/spread"
 --- @bull moveToFinished
 
 -- Of the call under way.
@@ -74,7 +76,7 @@ return function(ARGV)
     end
   end
   if touched then
-    end_busy_period()
+    end_busy_period(ARGV[7])
     wake_if_ready()
     save()
   end

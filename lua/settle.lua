@@ -9,6 +9,7 @@
     keep_count   how many of them
     lock         ms that the lock of a next job lasts
     limit        see dispatch
+    floor        see dispatch
     runs...      eight values a run, in the order in which they ended:
                  token     under which the job was dispatched
                  tenant    percent-encoded
@@ -18,7 +19,8 @@
                  delay     retry: ms until it waits again; 0 at once. busy: ms for which nothing of `where` starts
                  where     retry: front | back of its priority; any other that waits again goes to the front.
                            busy: bucket | type. Of any other outcome: ""
-                 next      token for the next job; "" to take none
+                 next      token for the next job; "" to take none, "-" to take none because the slot
+                           goes on with one of another shard
   A busy upstream is no fault of the job's: it waits again as if it had not started, and its hash counts in hg:n how often
   that was. A hold only ever ends by time.
   Returns for each run { 'settled' | 'lost', next... }: lost when another worker holds the job, or nobody does. A repeated
@@ -41,7 +43,7 @@ local NO_LOCK = '0'
 local MAX_TOLD = 1024
 
 -- Of the call under way.
-local keep_age, keep_count, finish_options
+local keep_age, keep_count, finish_options, floor
 
 local function finish(b, job, run, is_erased, hook)
   local target = run.outcome == 'completed' and 'completed' or 'failed'
@@ -145,15 +147,15 @@ end
 
 -- The next job for one run's slot. `held` is what …:running had under its token before the call.
 local function next_for(run, held, lock_ms, limit)
-  if run.next == '' then
-    end_busy_period()
-    wake_if_ready()
+  if run.next == '' or run.next == '-' then
+    end_busy_period(floor)
+    if run.next == '' then wake_if_ready() else wake_if_earlier() end
     return { 'nothing', -1 }
   end
   local again = dispatched_before(held, run.next, lock_ms)
   if again then return again end
   expire_overdue(limit, keep_age, keep_count)
-  local reply = dispatch_next(run.next, lock_ms, limit)
+  local reply = dispatch_next(run.next, lock_ms, limit, floor)
   wake_if_earlier()
   return reply
 end
@@ -162,7 +164,8 @@ return function(ARGV)
   keep_age, keep_count = tonumber(ARGV[3]), tonumber(ARGV[4])
   finish_options = { token = NO_LOCK, keepJobs = { count = -1 }, attempts = tonumber(ARGV[2]), maxMetricsSize = '' }
   local lock_ms, limit = tonumber(ARGV[5]), tonumber(ARGV[6])
-  local runs = read_runs(ARGV, 7)
+  floor = ARGV[7]
+  local runs = read_runs(ARGV, 8)
   load_type(ARGV[1])
   local tokens = {}
   for i, run in ipairs(runs) do tokens[2 * i - 1], tokens[2 * i] = run.token, run.next end

@@ -8,10 +8,13 @@
     tenants      how many to look at, at most
     jobs         how many ended jobs of each to remove, at most
     keep_age     ms that results live
-  Returns { tenants looked at, jobs removed, tenants forgotten }.
+    floor        see dispatch
+  Returns { tenants looked at, jobs removed, tenants forgotten, the greatest finish tag (text) if nothing is ready and nothing
+  runs, else "" }.
 ]]
 --- @include "lib/end_job"
 --- @include "lib/wake"
+--- @include "lib/spread"
 
 -- Of the call under way.
 local max_jobs, age_us, removed, forgotten
@@ -55,10 +58,11 @@ end
 return function(ARGV)
   max_jobs, age_us, removed, forgotten = tonumber(ARGV[3]), tonumber(ARGV[4]) * 1000, 0, 0
   load_type(ARGV[1])
-  end_busy_period()
+  keep_up(ARGV[5])
+  end_busy_period(ARGV[5])
   local tenants = call('ZRANGEBYSCORE', key_results, '-inf', num(now), 'LIMIT', 0, ARGV[2])
   for _, tenant in ipairs(tenants) do sweep_bucket(load_bucket(tenant)) end
   wake_if_earlier()
   save()
-  return { #tenants, removed, forgotten }
+  return { #tenants, removed, forgotten, ty.running == 0 and ty.busy == 0 and num(ty.maxfin) or '' }
 end

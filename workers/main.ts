@@ -8,6 +8,7 @@ import { loadConfig } from '../src/config/load-config.js';
 import type { WorkerOrder } from '../src/config/worker-order.js';
 import { closeConnection, openConnection, type RedisLink, Subscriber, untilTried } from '../src/redis/connection.js';
 import { EvictingRedis, MemoryWatch } from '../src/redis/memory-watch.js';
+import { isPassing } from '../src/redis/outage.js';
 import { reachRedis } from '../src/redis/reach-redis.js';
 import { watchScripts } from '../src/redis/script.js';
 import { applyCapacities } from '../src/shaping/apply-changes.js';
@@ -17,6 +18,7 @@ import { DROPPED, Outbox } from '../src/shaping/outbox.js';
 import { OverrideFollower } from '../src/shaping/override-follower.js';
 import { OverrideStore } from '../src/shaping/override-store.js';
 import { RedisShaping } from '../src/shaping/redis-shaping.js';
+import { OtherData, refuseOtherData } from '../src/shaping/stored-data.js';
 import { createLogger } from '../src/telemetry/logger.js';
 import { redisAnswers, workerReport } from './health.js';
 import { startHealthServer } from './health-server.js';
@@ -87,14 +89,27 @@ async function main(): Promise<void> {
     beforeWork: async () => {
       await overrides.reload();
     },
-    outbox: new Outbox(commands, new RedisShaping(commands, settings), (dropped) => log.warn(dropped, DROPPED)),
+    outbox: new Outbox(commands, settings.shards, new RedisShaping(commands, settings), (dropped) =>
+      log.warn(dropped, DROPPED),
+    ),
   });
   logRuns(pool, log);
+  // Of a Redis that was away at start it shows later.
+  const refused = new Promise<Error>((resolve) =>
+    pool.on('error', (error) => error instanceof OtherData && resolve(error)),
+  );
   const { tenants } = config.metrics;
   const metrics = new WorkerMetrics({ pool, runners, tenants, redisAnswers: () => redisAnswers(commands) });
   watchScripts(commands, metrics.watchScript);
   const health =
     args.healthListen && (await startHealthServer(args.healthListen, () => workerReport(commands, runners), metrics));
+  await refuseOtherData(
+    commands,
+    types.map(({ config: { name } }) => name),
+    settings.shards.count,
+  ).catch((error: unknown) => {
+    if (!isPassing(error)) throw error;
+  });
   await pool.start();
   const slots = Object.fromEntries(loaded.map(({ config: { name }, slots }) => [name, slots]));
   log.info(
@@ -103,7 +118,8 @@ async function main(): Promise<void> {
   );
   process.send?.({ ready: true });
 
-  await untilAskedToLeave(log.warn.bind(log));
+  const fault = await Promise.race([refused, untilAskedToLeave(log.warn.bind(log))]);
+  if (fault) throw fault;
   log.info({ running: pool.running }, 'worker takes nothing more');
   await pool.stop(config.shutdownGraceMs);
   await overrides.stop();

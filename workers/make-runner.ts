@@ -1,6 +1,6 @@
 import type { RedisLink } from '../src/redis/connection.js';
-import { type Settings, typeSettings } from '../src/shaping/settings.js';
-import { WorkSource } from '../src/shaping/work-source.js';
+import type { Settings } from '../src/shaping/settings.js';
+import { openTypeSource } from '../src/shaping/type-source.js';
 import type { Logger } from '../src/telemetry/logger.js';
 import type { ServedType } from './load-types.js';
 import { inProcess, type Performer } from './perform.js';
@@ -20,7 +20,7 @@ export function makeRunner(
   { worker, lockMs, log }: { worker: string; lockMs: number; log: Logger },
 ): Runner {
   const { config, slots } = type;
-  const source = new WorkSource(redis, config.name, typeSettings(settings, config.name), { worker, lockMs });
+  const source = openTypeSource(redis, config.name, settings, { worker, lockMs });
   const { timeoutMs, attempts, backoff, retry, maxHoldMs, maxReturns } = config;
   const plan = {
     ...{ timeoutMs, attempts, backoff, retry, maxHoldMs, maxReturns },

@@ -1,6 +1,5 @@
 import { EventEmitter } from 'node:events';
 import type { RedisLink, Subscriber } from '../src/redis/connection.js';
-import { wakeChannel } from '../src/redis/keys.js';
 import { isPassing } from '../src/redis/outage.js';
 import { loadLibrary } from '../src/redis/script.js';
 import { type Agent, makeAgent } from '../src/shaping/agent.js';
@@ -41,7 +40,7 @@ interface PoolEvents {
 const SWEEP_EVERY_MS = 5000;
 
 /**
- * Serves any number of types and tenants over two connections: one for commands, one for wake-ups. Each type has its own
+ * Serves any number of types, shards and tenants over two connections: one for commands, one for wake-ups. Each type has its own
  * slots, so types never delay each other.
  *
  * It owns its agents and listeners; the connections and the handlers are the caller's to close.
@@ -75,9 +74,7 @@ export class Pool extends EventEmitter<PoolEvents> {
   /** Begins to take jobs, now and whenever Redis comes back. */
   async start(): Promise<void> {
     for (const runner of this.#runners) {
-      this.#unsubscribe.push(
-        this.#subscriber.subscribe(wakeChannel(runner.source.tag), (message) => this.#heard(runner, message)),
-      );
+      this.#unsubscribe.push(runner.source.listen(this.#subscriber, (message) => this.#heard(runner, message)));
     }
     this.#redis.on('ready', this.#onReady);
     for (const agent of this.#agents) agent.start();
@@ -158,9 +155,9 @@ export class Pool extends EventEmitter<PoolEvents> {
 }
 
 async function keepLocks(runner: Runner): Promise<void> {
-  const { tokens } = runner;
-  if (tokens.length === 0) return;
-  const { lostTokens, cancelRequestedIds } = await runner.source.renew(tokens);
+  const { held } = runner;
+  if (held.length === 0) return;
+  const { lostTokens, cancelRequestedIds } = await runner.source.renew(held);
   for (const token of lostTokens) runner.lose(token);
   for (const id of cancelRequestedIds) runner.cancel(id);
 }

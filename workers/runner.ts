@@ -2,7 +2,8 @@ import { EventEmitter } from 'node:events';
 import { isPassing } from '../src/redis/outage.js';
 import { type DispatchedJob, type EndedRun, type RunJob, runJobOf, termsOf, waitOf } from '../src/shaping/run-job.js';
 import { type Slip, slipOf } from '../src/shaping/slip.js';
-import type { Held, Outcome, WorkSource } from '../src/shaping/work-source.js';
+import type { TypeSource } from '../src/shaping/type-source.js';
+import type { Held, Outcome } from '../src/shaping/work-source.js';
 import { Charges } from './charges.js';
 import type { HandlerLog } from './handler.js';
 import { Output } from './output.js';
@@ -35,7 +36,7 @@ const FALLBACK_MS = 5000;
  * recoverer of any worker.
  */
 export class Runner extends EventEmitter<RunnerEvents> {
-  readonly source: WorkSource;
+  readonly source: TypeSource;
   readonly #plan: RunPlan;
   readonly #logFor: (job: RunJob) => HandlerLog;
   /** Jobs that may be under way here at once. */
@@ -51,7 +52,7 @@ export class Runner extends EventEmitter<RunnerEvents> {
   /** Since when something may be there to start; `undefined` while nothing is known of. */
   #knownAt: number | undefined;
 
-  constructor(source: WorkSource, slots: number, plan: RunPlan, logFor: (job: RunJob) => HandlerLog) {
+  constructor(source: TypeSource, slots: number, plan: RunPlan, logFor: (job: RunJob) => HandlerLog) {
     super();
     this.source = source;
     this.slots = slots;
@@ -64,9 +65,9 @@ export class Runner extends EventEmitter<RunnerEvents> {
     return this.#running.size;
   }
 
-  /** Tokens under which the jobs here were dispatched. */
-  get tokens(): string[] {
-    return [...this.#running.keys()];
+  /** The jobs here, each under the token with which it was dispatched. */
+  get held(): Held[] {
+    return [...this.#running.values()].map(({ held }) => held);
   }
 
   /** For how long, in milliseconds, Redis has said nothing of jobs though a slot is free; 0 while none is. */
@@ -205,7 +206,7 @@ export class Runner extends EventEmitter<RunnerEvents> {
   /** However long Redis is away: no run ends before its cost is known. One whose lock is lost has no cost any more. */
   async #charge(held: Held, cost: number): Promise<void> {
     try {
-      await throughPassingErrors(() => this.source.charge(held.token, cost), this.#leave.signal);
+      await throughPassingErrors(() => this.source.charge(held, cost), this.#leave.signal);
     } catch (error) {
       this.emit('error', error);
       throw error;
@@ -215,7 +216,7 @@ export class Runner extends EventEmitter<RunnerEvents> {
   /** However long Redis is away: no run ends before its output is stored. */
   async #emit(held: Held, first: number, chunks: readonly string[]): Promise<void> {
     try {
-      await throughPassingErrors(() => this.source.emit(held.token, first, chunks), this.#leave.signal);
+      await throughPassingErrors(() => this.source.emit(held, first, chunks), this.#leave.signal);
     } catch (error) {
       this.emit('error', error);
       throw error;
@@ -236,7 +237,7 @@ export class Runner extends EventEmitter<RunnerEvents> {
   /** Redis being away is no fault of the job's: readers see the next value. */
   async #progress(held: Held, value: unknown): Promise<void> {
     try {
-      await this.source.progress(held.token, JSON.stringify(value ?? null));
+      await this.source.progress(held, JSON.stringify(value ?? null));
     } catch (error) {
       if (!isPassing(error)) throw error;
     }

@@ -2,13 +2,15 @@
   Hand the fairest ready job of any tenant to a worker. The order of gates: the type's capacity, the bucket's rate, its
   concurrency, then the job; nothing is held while waiting for something else.
 
-  Replies { 'job', tenant, job id, fields of the job's hash... } or { 'nothing', µs to wait }; -1 µs: until an event. A
-  list within a list would cost Redis as much as three commands.
+  Replies { 'job', turn, tenant, job id, fields of the job's hash... } or { 'nothing', µs to wait }; -1 µs: until an event. A
+  list within a list would cost Redis as much as three commands. The turn is "" where the type has but one shard, else the
+  start tag that was served, the one that is first now ("none": nothing is ready), and µs to wait where that is none.
 ]]
 --- @include "lib/promote"
 --- @include "lib/deadline"
 --- @include "lib/wake"
 --- @include "lib/running_job"
+--- @include "lib/spread"
 --- @bull moveToActive
 
 -- The start of a job of `cost` in the books of the type, of the bucket unless it paid at the door, and of fair queuing.
@@ -75,7 +77,7 @@ local function take_from(b, start_tag, token, lock_ms)
   if promised and starts == '1' then observe_start(promised, admitted) end
   enter_run(token, b.tenant, id, b.tat, b.jtat, ty.tat, b.finish, now)
   b.was_served = true
-  return { 'job', b.tenant, id, unpack(fields) }
+  return { 'job', '', b.tenant, id, unpack(fields) }
 end
 
 -- Whether this call has seen that nothing more is ripe at its instant.
@@ -135,29 +137,52 @@ local function take_from_head(tenant, start_tag, token, lock_ms, limit)
   return taken
 end
 
+-- Where there are other shards, tags may be older than what virtual time has come to meanwhile.
+local function tag_to_serve(tag)
+  return ty.spread and math.max(tag, ty.v - ty.v * EPSILON) or tag
+end
+
+local function first_due()
+  local due = call('ZRANGE', key_due, '0', '0', 'WITHSCORES')[2]
+  return due and tonumber(due) or math.huge
+end
+
+-- The first start tag and µs to wait, as lua/turn.lua says them.
+local function standing()
+  local head, gate = call('ZRANGE', key_ready, '0', '0', 'WITHSCORES')[2], type_gate_at()
+  if head and gate <= now then return num(tag_to_serve(tonumber(head))), '0' end
+  return 'none', num(nothing_until(head and gate or math.max(gate, first_due()))[2])
+end
+
 local function fairest(token, lock_ms, limit)
   for _ = 1, limit do
     local head = call('ZRANGE', key_ready, '0', '0', 'WITHSCORES')
     if not head[1] then
       end_readiness()
-      local due = call('ZRANGE', key_due, '0', '0', 'WITHSCORES')[2]
-      return nothing_until(due and tonumber(due) or math.huge)
+      return nothing_until(first_due())
     end
     local gate = type_gate_at()
     if gate > now then return nothing_until(gate) end
-    local taken = take_from_head(head[1], tonumber(head[2]), token, lock_ms, limit)
-    if taken then return taken end
+    local start_tag = tag_to_serve(tonumber(head[2]))
+    local taken = take_from_head(head[1], start_tag, token, lock_ms, limit)
+    if taken then
+      if ty.spread then taken[2] = table.concat({ num(start_tag), standing() }, ' ') end
+      return taken
+    end
   end
   -- Whoever mended `limit` buckets and found nothing comes again at once for the rest.
   return nothing_until(now)
 end
 
-local function dispatch_next(token, lock_ms, limit)
+local function dispatch_next(token, lock_ms, limit, floor)
   -- Workers learn of what changes here by the answer to their own dispatch.
   quiet = true
+  keep_up(floor)
+  local was_busy = ty.busy
   ripen(limit)
+  if ty.spread and ty.busy ~= was_busy then join_others() end
   local reply = fairest(token, lock_ms, limit)
   quiet = false
-  end_busy_period()
+  end_busy_period(floor)
   return reply
 end

@@ -9,5 +9,5 @@ local function dispatched_before(held, token, lock_ms)
   local tenant, id = run_of(held)
   local job = tag .. ':q:' .. tenant .. ':' .. id
   call('SET', job .. ':lock', token, 'PX', lock_ms)
-  return { 'job', tenant, id, unpack(call('HGETALL', job)) }
+  return { 'job', '', tenant, id, unpack(call('HGETALL', job)) }
 end

@@ -23,7 +23,7 @@ end
 -- What a ready bucket deserves since its share was last counted.
 local function count_share(b)
   fade_share(b)
-  b.deserved = b.deserved + b.weight * math.max(0, ty.v - b.share_v)
+  b.deserved = b.deserved + b.weight * math.max(0, ty.v - math.max(b.share_v, ty.shared_from))
   b.share_v = ty.v
 end
 

@@ -16,7 +16,8 @@
     served, served_at   cost of what started, fading (lib/share), and at which instant that was so
     T, burst, conc, slack, paused: the capacity
   Behind them stands what lib/service has measured, which is unpacked only where it is needed.
-  The field `format` is the version of the stored form.
+  The field `format` is the version of the stored form, `shards` over how many shards the type is spread, and `joined` belongs to
+  lib/spread.
 ]]
 --- @include "lib/clock"
 
@@ -39,6 +40,8 @@ local function load_type(explicit)
     last = now, offset = offset, tat = tat, running = running, v = v, maxfin = maxfin, busy = busy, capped = capped,
     expiry = expiry, held = held, weights = weights, ran_us = ran_us, ran = ran, served = served, served_at = served_at,
     T = T, burst = burst, conc = conc, slack = slack, paused = paused == 1,
+    -- For lib/spread: whether there are other shards, and from which virtual time on shares are counted.
+    spread = false, shared_from = -math.huge,
     measured = stored and string.sub(stored, TYPE_BYTES + 1) or '',
   }
 end
@@ -47,9 +50,4 @@ local function save_type()
   call('HSET', key_type, 's', struct.pack(TYPE_STATE, ty.last, ty.offset, ty.tat, ty.running, ty.v, ty.maxfin, ty.busy,
     ty.capped, ty.expiry, ty.held, ty.weights, ty.ran_us, ty.ran, ty.served, ty.served_at, ty.T, ty.burst, ty.conc,
     ty.slack, ty.paused and 1 or 0) .. ty.measured)
-end
-
--- Start-time fair queuing (Goyal, Vin, Cheng 1996): nothing ready, nothing running, so nobody is ahead or behind.
-local function end_busy_period()
-  if ty.running == 0 and ty.maxfin > ty.v and ty.busy == 0 then ty.v = ty.maxfin end
 end

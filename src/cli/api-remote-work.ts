@@ -28,7 +28,9 @@ export function openRemoteWork(
       lockMs: config.lockDurationMs,
       stalledIntervalMs: config.stalledIntervalMs,
       beforeWork: () => overrides.tried(),
-      outbox: new Outbox(commands, new RedisShaping(commands, settings), (dropped) => log.warn(dropped, DROPPED)),
+      outbox: new Outbox(commands, settings.shards, new RedisShaping(commands, settings), (dropped) =>
+        log.warn(dropped, DROPPED),
+      ),
       observer: {
         started: (job, slip) => metrics.runs.started(job, slip),
         ended: (run) => {

@@ -18,6 +18,7 @@ import { FEED_DEADLINE_MS, RedisJobFeed } from '../shaping/job-feed.js';
 import { newJobId } from '../shaping/job-id.js';
 import { LiveSettings } from '../shaping/live-settings.js';
 import { RedisShaping } from '../shaping/redis-shaping.js';
+import { type OtherData, refuseOtherData, storedTypes } from '../shaping/stored-data.js';
 import type { Logger } from '../telemetry/logger.js';
 import { openApiPolicing, outlivesRedis } from './api-policing.js';
 import { openRemoteWork } from './api-remote-work.js';
@@ -31,6 +32,8 @@ const DEADLINE_MS = 2000;
 /** The API, listening. */
 export interface ApiServer {
   readonly url: string;
+  /** Resolves if what a Redis holds that was away at start is not such as the API can go on with. */
+  readonly refused: Promise<OtherData>;
   close(): Promise<void>;
 }
 
@@ -47,7 +50,11 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
     },
   });
   const memory = new MemoryWatch(commands, config.memory, (state) => logMemory(state, log));
-  const overrides = followOverrides({ live, settings, commands, target: redis.target, log });
+  let refuse: (error: OtherData) => void = () => undefined;
+  const refused = new Promise<OtherData>((resolve) => {
+    refuse = resolve;
+  });
+  const overrides = followOverrides({ live, settings, commands, target: redis.target, log, onOtherData: refuse });
   const shaping = new RedisShaping(commands, settings);
   const events = openConnection(redis.target, { name: 'api-events', deadlineMs: FEED_DEADLINE_MS });
   const feed = new RedisJobFeed(events, commands, (error) => log.error({ err: error }, 'events cannot be read'));
@@ -87,7 +94,7 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
     ready: () => readiness(shaping, memory.state, config),
     memory: () => memory.state,
     log,
-    newJobId: (type) => newJobId(type),
+    newJobId: (type, tenant) => newJobId(type, settings.shards.of(tenant)),
   });
   // A Redis that is there answers from the first request on.
   await Promise.all([untilTried(commands, DEADLINE_MS), policing.tried()]);
@@ -105,6 +112,7 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
   try {
     const state = await memory.look();
     if (state.kind === 'evicts') throw new EvictingRedis(state.policy);
+    if (commands.status === 'ready') await refuseOtherData(commands, storedTypes(settings), config.shards);
     memory.start();
     remote.start();
     await app.listen({ host: config.listen.host, port: config.listen.port });
@@ -112,7 +120,7 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
     await close();
     throw error;
   }
-  return { url: urlOf(app.server.address(), config.listen.host), close };
+  return { url: urlOf(app.server.address(), config.listen.host), refused, close };
 }
 
 function keyEntries(config: Config, keys: FirstKeys): KeyEntry[] {

@@ -15,8 +15,10 @@ import { library as overrideLibrary } from '../shaping/override-scripts.js';
 import { OverrideStore } from '../shaping/override-store.js';
 import { library } from '../shaping/scripts.js';
 import type { Settings } from '../shaping/settings.js';
+import { OtherData, refuseOtherData, storedTypes } from '../shaping/stored-data.js';
 import { syncProfiles } from '../shaping/sync-profiles.js';
 import { RedisTenantKeys } from '../shaping/tenant-keys.js';
+import { openTypeSource } from '../shaping/type-source.js';
 import type { Logger } from '../telemetry/logger.js';
 
 export interface OverrideParts {
@@ -27,6 +29,8 @@ export interface OverrideParts {
   /** For a connection of its own, which hears of changes. */
   readonly target: RedisTarget | ClusterTarget;
   readonly log: Logger;
+  /** What is stored is not such as this process can go on with. */
+  readonly onOtherData: (error: OtherData) => void;
 }
 
 /** The overrides of this process, followed from now on. */
@@ -49,7 +53,7 @@ const PLACES = { tenant: 'tenants', tier: 'tiers', type: 'types' } as const;
  * what already waits is re-timed, now and whenever Redis comes back. Redis need not be there.
  */
 export function followOverrides(parts: OverrideParts): LiveOverrides {
-  const { live, settings, commands, target, log } = parts;
+  const { live, settings, commands, target, log, onOtherData } = parts;
   const messages = openConnection(target, { name: 'api-messages', deadlineMs: DEADLINE_MS });
   const subscriber = new Subscriber(messages);
   const store = new OverrideStore(commands);
@@ -79,12 +83,14 @@ export function followOverrides(parts: OverrideParts): LiveOverrides {
   };
   const catchUp = async (): Promise<void> => {
     try {
+      await claimData(commands, settings);
       for (const type of settings.typeNames()) {
         const buckets = await syncProfiles(commands, settings, type);
         if (buckets > 0) log.info({ type, buckets }, 'profiles changed: what waits was re-timed');
       }
     } catch (error) {
-      if (!isPassing(error)) onError(error);
+      if (error instanceof OtherData) onOtherData(error);
+      else if (!isPassing(error)) onError(error);
     }
   };
   commands.on('ready', () => {
@@ -105,6 +111,13 @@ export function followOverrides(parts: OverrideParts): LiveOverrides {
       closeConnection(messages);
     },
   };
+}
+
+/** Tells Redis of all types, which from then on are spread as the configuration says. Throws OtherData where they are not. */
+async function claimData(redis: RedisLink, settings: Settings): Promise<void> {
+  const types = storedTypes(settings);
+  await refuseOtherData(redis, types, settings.shards.count);
+  for (const type of types) await openTypeSource(redis, type, settings, { worker: '', lockMs: 0 }).configure();
 }
 
 /** For whoever reads the file: what overrides it. */

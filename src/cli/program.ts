@@ -204,6 +204,7 @@ const WRONG_INPUT = new Set([
   'EmbeddedRedisError',
   'EvictingRedis',
   'UnusableRedis',
+  'OtherData',
 ]);
 
 function isWrongInput(error: unknown): boolean {

@@ -42,9 +42,13 @@ export async function runApi(options: RunOptions): Promise<number> {
   });
   const worker = wantsWorker(options, config) ? startWorkerProcess({ ...options, ...options.workers }) : undefined;
   // Without Redis the worker is not ready either; what is there is said all the same.
-  const early = await Promise.race([worker?.ready, worker?.ended, leave]);
+  const refused = api.refused.then((error) => {
+    log.error(error.message);
+    return 2;
+  });
+  const early = await Promise.race([worker?.ready, worker?.ended, leave, refused]);
   if (typeof early !== 'number') announce(api.url, keys, config, options.json);
-  const code = typeof early === 'number' ? early : await Promise.race([leave, worker?.ended ?? leave]);
+  const code = typeof early === 'number' ? early : await Promise.race([leave, refused, worker?.ended ?? leave]);
   return shutDown(code, { api, worker, redis, log });
 }
 

@@ -37,6 +37,7 @@ export function buildConfig(
     tiers.set(fields.defaultTier, { name: fields.defaultTier, stated: {}, mode: null, allow: null });
   return {
     ...rest,
+    shards: fields.shards,
     durability: fields.durability,
     memory: {
       highWater: fields.memory.highWater,

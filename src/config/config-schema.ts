@@ -14,6 +14,7 @@ import { TypeFields } from './type-schema.js';
 import { TenantWebhookFields, WebhooksFields } from './webhook-schema.js';
 
 const HOUR_MS = 3_600_000;
+const MAX_SHARDS = 1024;
 const NULL_IN_TENANT = 'null clears an override through the API; in the file, leave the field out';
 
 const key = (description: string) =>
@@ -70,6 +71,13 @@ export const ConfigFields = Type.Object({
     default: { host: '127.0.0.1', port: 8080 },
     defaultText: '127.0.0.1:8080',
     description: 'Where the API listens; port 0 is any free one.',
+  }),
+  shards: quantity('count', {
+    least: 1,
+    most: MAX_SHARDS,
+    default: 1,
+    description:
+      'Over how many shards the tenants of each type are spread, each with its keys in one slot; fixed when the data is made.',
   }),
   durability: choice(['everysec', 'always'], {
     default: 'everysec',

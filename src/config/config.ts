@@ -18,6 +18,8 @@ export interface Config {
   readonly listen: ListenAddress;
   /** Folder of the embedded Redis, its lock and the keys made at first start. It need not exist yet. */
   readonly dataDir: string;
+  /** Over how many shards the tenants of each type are spread: 1 to 1024. */
+  readonly shards: number;
   readonly durability: 'always' | 'everysec';
   readonly memory: MemoryLimits;
   /** How many tenants are named in metrics, and whether the API shows them without a key. */

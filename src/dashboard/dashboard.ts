@@ -38,7 +38,7 @@ export function dashboard({ redis, shaping, settings, version, onError }: Dashbo
     typeNames,
     type: (name) => shaping.type(name),
     doorCounts: (name, slots) => readDoorCounts(redis, name, slots),
-    waits: (type, tenant) => recentWaits(redis, type, tenant, LATEST),
+    waits: (type, tenant) => recentWaits(redis, settings.shards.tagOf(type, tenant), tenant, LATEST),
     onError,
   });
   const flush = new DoorFlush((gathered) => addDoorCounts(redis, gathered));
@@ -53,7 +53,7 @@ export function dashboard({ redis, shaping, settings, version, onError }: Dashbo
         keyed.addHook('onRequest', demandKey(parts.keys, parts.sessions));
         streamRoute(keyed, parts, reader, version);
         previewRoute(keyed, survey, typeNames);
-        payloadRoute(keyed, (tenant, id) => jobPayload(redis, tenant, id));
+        payloadRoute(keyed, (tenant, id) => jobPayload(redis, settings.shards, tenant, id));
       });
     },
   };

@@ -35,6 +35,14 @@ export function serve(fair: FairState, start: number, finish: number): FairState
   return { virtualTime: Math.max(fair.virtualTime, start), maxFinish: Math.max(fair.maxFinish, finish) };
 }
 
+/**
+ * Follows what was served in other shards of the same type, up to `floor`, a start tag: where nothing is ready, or what is ready
+ * became so since (`head` absent), virtual time is at least that; else it goes no further than the first start tag.
+ */
+export function keepUp(fair: FairState, floor: number, head = Infinity): FairState {
+  return { ...fair, virtualTime: Math.max(fair.virtualTime, Math.min(floor, head)) };
+}
+
 /** Nothing is ready and nothing runs: the busy period is over, and nobody is ahead or behind. */
 export function endBusyPeriod(fair: FairState): FairState {
   return { virtualTime: Math.max(fair.virtualTime, fair.maxFinish), maxFinish: fair.maxFinish };

@@ -1,9 +1,9 @@
 import type { LiveConfig } from '../config/live-config.js';
 import type { OverrideSubject } from '../config/override-subject.js';
 import type { RedisLink } from '../redis/connection.js';
-import { type Settings, typeSettings } from './settings.js';
+import type { Settings } from './settings.js';
 import { syncProfile, syncProfiles } from './sync-profiles.js';
-import { WorkSource } from './work-source.js';
+import { openTypeSource } from './type-source.js';
 
 /** From so many tenants and tiers on, one look at everything that waits is cheaper than one at each. */
 const ONE_BY_ONE = 20;
@@ -61,5 +61,5 @@ async function retimeSubject({ redis, live, settings }: ScheduleParts, subject: 
 
 function configureType(redis: RedisLink, settings: Settings, type: string): Promise<void> {
   // It takes no job: neither a name nor a lock is of any use to it.
-  return new WorkSource(redis, type, typeSettings(settings, type), { worker: '', lockMs: 0 }).configure();
+  return openTypeSource(redis, type, settings, { worker: '', lockMs: 0 }).configure();
 }

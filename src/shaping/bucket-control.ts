@@ -1,5 +1,5 @@
 import { orUnavailable, type RedisLink } from '../redis/connection.js';
-import { encodeTenant, scheduleKeys, shardTag } from '../redis/keys.js';
+import { decodeTenant, encodeTenant, scheduleKeys } from '../redis/keys.js';
 import { type Argument, runScript, type Script } from '../redis/script.js';
 import { scripts } from './scripts.js';
 import { type Settings, typeSettings } from './settings.js';
@@ -45,25 +45,25 @@ export class BucketControl {
 
   /** Whether a bucket was paused by hand. */
   async isPaused(type: string, tenant: string): Promise<boolean> {
-    const [paused = false] = await this.#run(scripts.pauses, type, ['', encodeTenant(tenant)]);
+    const [paused = false] = await this.#run(scripts.pauses, type, tenant, []);
     return paused;
   }
 
   /** Lets a bucket start nothing more, or go on. */
   async pause(type: string, tenant: string, stopped: boolean): Promise<void> {
-    await this.#run(scripts.pause, type, ['', encodeTenant(tenant), stopped ? '1' : '0']);
+    await this.#run(scripts.pause, type, tenant, [stopped ? '1' : '0']);
   }
 
   /** Cancels what waits in a bucket now. */
   purge(type: string, tenant: string): Promise<Purged> {
-    return this.#purgeBucket(type, encodeTenant(tenant), PURGE_LIMIT);
+    return this.#purgeBucket(type, tenant, PURGE_LIMIT);
   }
 
   /** Lets nothing remain of a tenant in a bucket; what runs goes when it ends. */
   async erase(type: string, tenant: string): Promise<Erased> {
     let erased = 0;
     for (;;) {
-      const reply = await this.#run(scripts.erase, type, ['', encodeTenant(tenant), CHUNK]);
+      const reply = await this.#run(scripts.erase, type, tenant, [CHUNK]);
       erased += reply.erased;
       const done = reply.remain === 0 || reply.erased === 0;
       if (done || erased >= PURGE_LIMIT) return { erased, running: reply.running, more: !done };
@@ -72,16 +72,19 @@ export class BucketControl {
 
   /** Cancels what waits in every bucket of a type. */
   async purgeType(type: string): Promise<Purged> {
-    const { due, ready } = scheduleKeys(shardTag(type));
+    const keys = this.#settings.shards.tags(type).flatMap((tag) => {
+      const { due, ready } = scheduleKeys(tag);
+      return [due, ready];
+    });
     let cancelled = 0;
     for (let walk = 0; walk < WALKS; walk += 1) {
       const before = cancelled;
-      for (const key of [due, ready]) {
+      for (const key of keys) {
         for (let cursor = '0', first = true; first || cursor !== '0'; first = false) {
           const [next, page] = await orUnavailable(() => this.#redis.zscan(key, cursor, 'COUNT', PAGE));
           cursor = next;
           for (const tenant of page.filter((_, i) => i % 2 === 0)) {
-            const purged = await this.#purgeBucket(type, tenant, PURGE_LIMIT - cancelled);
+            const purged = await this.#purgeBucket(type, decodeTenant(tenant), PURGE_LIMIT - cancelled);
             cancelled += purged.cancelled;
             if (cancelled >= PURGE_LIMIT) return { cancelled, more: true };
           }
@@ -99,7 +102,7 @@ export class BucketControl {
     let waited = limit;
     while (cancelled < waited) {
       const chunk = Math.min(CHUNK, waited - cancelled);
-      const reply = await this.#run(scripts.purge, type, ['', tenant, chunk, ageMs, count]);
+      const reply = await this.#run(scripts.purge, type, tenant, [chunk, ageMs, count]);
       if (cancelled === 0) waited = Math.min(limit, reply.cancelled + reply.left);
       cancelled += reply.cancelled;
       if (reply.left === 0 || reply.cancelled === 0) return { cancelled, more: false };
@@ -107,7 +110,8 @@ export class BucketControl {
     return { cancelled, more: cancelled >= limit };
   }
 
-  #run<Reply>(script: Script<Reply>, type: string, argv: readonly Argument[]): Promise<Reply> {
-    return orUnavailable(() => runScript(this.#redis, { script, tag: shardTag(type), argv }));
+  #run<Reply>(script: Script<Reply>, type: string, tenant: string, rest: readonly Argument[]): Promise<Reply> {
+    const tag = this.#settings.shards.tagOf(type, tenant);
+    return orUnavailable(() => runScript(this.#redis, { script, tag, argv: ['', encodeTenant(tenant), ...rest] }));
   }
 }

@@ -1,6 +1,6 @@
 import { decodeTime } from 'ulid';
 import { orUnavailable, type RedisLink } from '../redis/connection.js';
-import { encodeTenant, shardTag } from '../redis/keys.js';
+import { encodeTenant, type ShardTag, shardTag } from '../redis/keys.js';
 import { runScript } from '../redis/script.js';
 import { parseJobId } from './job-id.js';
 import { msOf } from './ms-of.js';
@@ -39,19 +39,26 @@ export class BucketSurvey {
 
   /** Tenants with something waiting, delayed or running, as {@link tenantsAt} walks them. */
   async tenants(type: string, cursor: string | undefined, limit: number) {
-    const page = await orUnavailable(() => tenantsAt(this.#redis, shardTag(type), cursor, limit));
+    const page = await orUnavailable(() => tenantsAt(this.#redis, this.#settings.shards.tags(type), cursor, limit));
     return { tenants: page.tenants, cursor: page.cursor };
   }
 
   /** These buckets, in their order. */
   async buckets(type: string, tenants: readonly string[]): Promise<readonly SurveyedBucket[]> {
+    const { shards } = this.#settings;
+    const found = new Map<string, SurveyedBucket>();
+    for (const [shard, own] of shards.group(tenants)) {
+      for (const bucket of await this.#bucketsAt(type, shardTag(type, shard), own)) found.set(bucket.tenant, bucket);
+    }
+    return tenants.flatMap((tenant) => found.get(tenant) ?? []);
+  }
+
+  async #bucketsAt(type: string, tag: ShardTag, tenants: readonly string[]): Promise<readonly SurveyedBucket[]> {
     const found: SurveyedBucket[] = [];
     for (let from = 0; from < tenants.length; from += AT_ONCE) {
       const asked = tenants.slice(from, from + AT_ONCE);
       const argv = ['', ...asked.map(encodeTenant)];
-      const states = await orUnavailable(() =>
-        runScript(this.#redis, { script: scripts.survey, tag: shardTag(type), argv }),
-      );
+      const states = await orUnavailable(() => runScript(this.#redis, { script: scripts.survey, tag, argv }));
       const atMs = Date.now();
       states.forEach(({ nextStartUs, heldUs, lateUs, headId, ...state }, i) => {
         const tenant = asked[i] ?? '';

@@ -1,8 +1,7 @@
 import { orUnavailable, type Subscriber } from '../redis/connection.js';
-import { wakeChannel } from '../redis/keys.js';
 import { isPassing } from '../redis/outage.js';
 import type { DispatchedJob } from './run-job.js';
-import type { WorkSource } from './work-source.js';
+import type { TypeSource } from './type-source.js';
 
 interface Waiter {
   readonly token: string;
@@ -20,7 +19,7 @@ const FALLBACK_MS = 5000;
  * A job whose caller left while it was on its way goes back. A crash leaves it to the recoverer.
  */
 export class ClaimQueue {
-  readonly #source: WorkSource;
+  readonly #source: TypeSource;
   readonly #onError: (error: unknown) => void;
   readonly #waiting = new Set<Waiter>();
   readonly #unsubscribe: () => void;
@@ -29,10 +28,10 @@ export class ClaimQueue {
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Infinity;
 
-  constructor(source: WorkSource, subscriber: Subscriber, onError: (error: unknown) => void) {
+  constructor(source: TypeSource, subscriber: Subscriber, onError: (error: unknown) => void) {
     this.#source = source;
     this.#onError = onError;
-    this.#unsubscribe = subscriber.subscribe(wakeChannel(source.tag), () => this.wake());
+    this.#unsubscribe = source.listen(subscriber, () => this.wake());
   }
 
   /** How many wait. */
@@ -45,8 +44,8 @@ export class ClaimQueue {
    * that runs. Waits until `signal` aborts, and then answers `undefined`. Rejects while Redis is away.
    */
   async claim(token: string, signal: AbortSignal): Promise<DispatchedJob | undefined> {
-    // What is held under the token already is not waited for.
-    if (this.#waiting.size > 0 && (await this.#holds(token))) return this.#dispatch(token);
+    // What is held under the token already is not waited for, and of several shards somebody must know which has it.
+    if ((this.#waiting.size > 0 || this.#source.isSpread) && (await this.#holds(token))) return this.#dispatch(token);
     if (signal.aborted) return undefined;
     return new Promise((resolve, reject) => {
       const leave = (): void => {
@@ -117,9 +116,8 @@ export class ClaimQueue {
     }
   }
 
-  async #holds(token: string): Promise<boolean> {
-    const { lostTokens } = await orUnavailable(() => this.#source.renew([token]));
-    return lostTokens.length === 0;
+  #holds(token: string): Promise<boolean> {
+    return orUnavailable(() => this.#source.holds(token));
   }
 
   async #dispatch(token: string): Promise<DispatchedJob | undefined> {

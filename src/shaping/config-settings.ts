@@ -1,5 +1,6 @@
 import type { Config, TypeConfig } from '../config/config.js';
 import { effectiveProfile } from '../config/effective-profile.js';
+import { Shards } from '../redis/shards.js';
 import type { Settings, TypeSettings } from './settings.js';
 
 /** The settings that a configuration states. */
@@ -8,6 +9,7 @@ export function configSettings(config: Config): Settings {
   return {
     type: (name) => types.get(name),
     typeNames: () => [...types.keys()],
+    shards: new Shards(config.shards),
     profile: (type, tenant) => effectiveProfile(config, type, tenant),
   };
 }

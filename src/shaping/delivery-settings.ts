@@ -16,6 +16,7 @@ export function deliverySettings(settings: Settings, config: Config): Settings {
   return {
     type: (name) => (name === DELIVERY_TYPE ? deliveries : settings.type(name)),
     typeNames: () => settings.typeNames(),
+    shards: settings.shards,
     profile: (type, tenant) => (type === DELIVERY_TYPE ? profile : settings.profile(type, tenant)),
     webhookEvents: (tenant) => {
       const { url, events } = config.tenants.get(tenant)?.webhook ?? NO_WEBHOOK;

@@ -61,7 +61,7 @@ export class DoorTallyBuffer {
   }
 }
 
-/** Adds what was gathered to the counts in Redis. Throws RedisUnavailable when it did not answer. */
+/** Adds what was gathered to the counts in Redis; those of a type stand in its first shard, whoever they are of. Throws RedisUnavailable when it did not answer. */
 export async function addDoorCounts(
   redis: RedisLink,
   gathered: ReadonlyMap<string, ReadonlyMap<string, number>>,

@@ -1,5 +1,5 @@
 import { channelOn, type RedisLink, untilReady } from '../redis/connection.js';
-import { shardTag, sharedQueueKeys } from '../redis/keys.js';
+import { type ShardTag, shardTag, sharedQueueKeys } from '../redis/keys.js';
 import { isPassing } from '../redis/outage.js';
 import { parseJobId } from './job-id.js';
 import { isBefore, readEvents, type StreamEvents } from './stream-events.js';
@@ -8,7 +8,7 @@ import { isBefore, readEvents, type StreamEvents } from './stream-events.js';
 const BLOCK_MS = 1000;
 /** What the connection of a feed must wait for a reply at least, in milliseconds. */
 export const FEED_DEADLINE_MS = BLOCK_MS + 2000;
-/** Events of one type that a read takes at most. */
+/** Events of one shard that a read takes at most. */
 const PAGE = 1000;
 /** Between two reads that found something: in a busy system events go together. */
 const GATHER_MS = 2;
@@ -31,8 +31,8 @@ export interface JobFeed {
   watch(id: string, watcher: JobWatcher): () => void;
 }
 
-/** The events of one type. */
-interface TypeFeed {
+/** The events of one shard of a type. */
+interface ShardFeed {
   readonly key: string;
   readonly watchers: Map<string, Set<JobWatcher>>;
   /** Everything after it will be heard; `undefined` until that is so, and after an outage. */
@@ -41,16 +41,16 @@ interface TypeFeed {
 
 /**
  * {@link JobFeed} on the event streams that BullMQ writes, one for each type and shard. One connection and one read under
- * way, however many jobs and types are watched; nothing is read while nobody watches.
+ * way, however many jobs, types and shards are watched; nothing is read while nobody watches.
  *
  * A stream forgets its oldest events. Where some may have been missed (the connection was lost, or the stream was
- * trimmed past what was read), everybody who watches the type looks again.
+ * trimmed past what was read), everybody who watches the shard looks again.
  */
 export class RedisJobFeed implements JobFeed {
   readonly #redis: RedisLink;
   readonly #commands: RedisLink;
   readonly #onError: (error: unknown) => void;
-  readonly #feeds = new Map<string, TypeFeed>();
+  readonly #feeds = new Map<ShardTag, ShardFeed>();
   readonly #closing = new AbortController();
   #reading: Promise<void> | undefined;
   #client: number | undefined;
@@ -59,7 +59,7 @@ export class RedisJobFeed implements JobFeed {
 
   /**
    * @param redis Blocks, so it is the feed's alone; with a deadline of {@link FEED_DEADLINE_MS}. The caller's to close.
-   * @param commands Interrupts a read, so that it takes in another type.
+   * @param commands Interrupts a read, so that it takes in another shard.
    * @param onError Told of errors other than Redis being away.
    */
   constructor(redis: RedisLink, commands: RedisLink, onError: (error: unknown) => void) {
@@ -69,9 +69,10 @@ export class RedisJobFeed implements JobFeed {
   }
 
   watch(id: string, watcher: JobWatcher): () => void {
-    const type = parseJobId(id)?.type;
-    if (type === undefined) throw new Error(`${id} is not the id of a job`);
-    const feed = this.#feedOf(type);
+    const home = parseJobId(id);
+    if (home === undefined) throw new Error(`${id} is not the id of a job`);
+    const tag = shardTag(home.type, home.shard);
+    const feed = this.#feedOf(tag);
     const watchers = feed.watchers.get(id) ?? new Set();
     feed.watchers.set(id, watchers.add(watcher));
     if (feed.position !== undefined) void watcher(undefined);
@@ -79,7 +80,7 @@ export class RedisJobFeed implements JobFeed {
     return () => {
       if (!watchers.delete(watcher) || watchers.size > 0) return;
       feed.watchers.delete(id);
-      if (feed.watchers.size === 0 && this.#feeds.get(type) === feed) this.#feeds.delete(type);
+      if (feed.watchers.size === 0 && this.#feeds.get(tag) === feed) this.#feeds.delete(tag);
     };
   }
 
@@ -90,11 +91,11 @@ export class RedisJobFeed implements JobFeed {
     await this.#reading;
   }
 
-  #feedOf(type: string): TypeFeed {
-    const known = this.#feeds.get(type);
+  #feedOf(tag: ShardTag): ShardFeed {
+    const known = this.#feeds.get(tag);
     if (known) return known;
-    const feed = { key: sharedQueueKeys(shardTag(type)).events, watchers: new Map(), position: undefined };
-    this.#feeds.set(type, feed);
+    const feed = { key: sharedQueueKeys(tag).events, watchers: new Map(), position: undefined };
+    this.#feeds.set(tag, feed);
     void this.#interrupt();
     return feed;
   }
@@ -117,7 +118,7 @@ export class RedisJobFeed implements JobFeed {
     this.#reading = undefined;
   }
 
-  /** Types whose events are not heard yet are heard from here on, and their jobs looked at. */
+  /** Shards whose events are not heard yet are heard from here on, and their jobs looked at. */
   async #begin(): Promise<void> {
     for (const feed of this.#feeds.values()) {
       if (feed.position !== undefined) continue;
@@ -146,7 +147,7 @@ export class RedisJobFeed implements JobFeed {
     return reply !== null;
   }
 
-  async #tell(feed: TypeFeed, { events, last }: StreamEvents): Promise<void> {
+  async #tell(feed: ShardFeed, { events, last }: StreamEvents): Promise<void> {
     const before = feed.position;
     feed.position = last;
     for (const { jobId, event } of events) {
@@ -174,7 +175,7 @@ export class RedisJobFeed implements JobFeed {
   }
 }
 
-async function lookAgain({ watchers }: TypeFeed): Promise<void> {
+async function lookAgain({ watchers }: ShardFeed): Promise<void> {
   const all = [...watchers.values()].flatMap((some) => [...some]);
   for (let from = 0; from < all.length; from += LOOKS_AT_ONCE) {
     await Promise.all(all.slice(from, from + LOOKS_AT_ONCE).map((watcher) => watcher(undefined)));

@@ -1,15 +1,18 @@
 import { effectiveProfile } from '../config/effective-profile.js';
 import type { LiveConfig } from '../config/live-config.js';
 import type { Profile } from '../model/profile.js';
+import { Shards } from '../redis/shards.js';
 import type { Settings, TypeSettings } from './settings.js';
 
 /** The settings that hold at this moment: the file, and over it what administrators changed. */
 export class LiveSettings implements Settings {
+  readonly shards: Shards;
   readonly #live: LiveConfig;
   readonly #types: ReadonlyMap<string, TypeSettings>;
 
   constructor(live: LiveConfig) {
     this.#live = live;
+    this.shards = new Shards(live.file.shards);
     this.#types = new Map([...live.file.types.keys()].map((name) => [name, liveType(live, name)]));
   }
 

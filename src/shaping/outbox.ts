@@ -1,6 +1,7 @@
 import { DELIVERY_TYPE } from '../config/delivery-type.js';
 import { orUnavailable, type RedisLink } from '../redis/connection.js';
-import { decodeTenant, outboxKey, shardTag } from '../redis/keys.js';
+import { decodeTenant, outboxKey } from '../redis/keys.js';
+import type { Shards } from '../redis/shards.js';
 import { deliveryJob, type OutboxEntry } from './delivery.js';
 import type { Shaping } from './shaping.js';
 
@@ -25,14 +26,21 @@ export interface Dropped {
  */
 export class Outbox {
   readonly #redis: RedisLink;
+  readonly #shards: Shards;
   readonly #shaping: Pick<Shaping, 'admit'>;
   readonly #onDropped: (dropped: Dropped) => void;
   /** By type: the drain under way, and whether another is asked for. */
   readonly #draining = new Map<string, { done: Promise<void>; again: boolean }>();
 
   /** The connection is the caller's to close. */
-  constructor(redis: RedisLink, shaping: Pick<Shaping, 'admit'>, onDropped: (dropped: Dropped) => void) {
+  constructor(
+    redis: RedisLink,
+    shards: Shards,
+    shaping: Pick<Shaping, 'admit'>,
+    onDropped: (dropped: Dropped) => void,
+  ) {
     this.#redis = redis;
+    this.#shards = shards;
     this.#shaping = shaping;
     this.#onDropped = onDropped;
   }
@@ -57,7 +65,7 @@ export class Outbox {
     try {
       do {
         asked.again = false;
-        while (await this.#drainPage(type));
+        for (const tag of this.#shards.tags(type)) while (await this.#drainPage(type, outboxKey(tag)));
       } while (asked.again);
     } finally {
       this.#draining.delete(type);
@@ -65,8 +73,7 @@ export class Outbox {
   }
 
   /** True when there may be more. */
-  async #drainPage(type: string): Promise<boolean> {
-    const key = outboxKey(shardTag(type));
+  async #drainPage(type: string, key: string): Promise<boolean> {
     const found = await orUnavailable(() => this.#redis.xrange(key, '-', '+', 'COUNT', PAGE));
     const entries = found.map(([entryId, fields]) => entryOf(type, entryId, fields));
     for (const tenant of new Set(entries.map((entry) => entry.tenant))) {

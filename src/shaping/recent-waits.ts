@@ -1,12 +1,12 @@
 import { orUnavailable, type RedisLink } from '../redis/connection.js';
-import { encodeTenant, queuePrefix, shardTag } from '../redis/keys.js';
+import { encodeTenant, queuePrefix, type ShardTag } from '../redis/keys.js';
 
 /**
  * For how long the jobs of a bucket that completed last had waited until they started, in milliseconds; at most `limit`. A
  * delay that was asked for is no wait. Throws RedisUnavailable when Redis did not answer.
  */
-export async function recentWaits(redis: RedisLink, type: string, tenant: string, limit: number): Promise<number[]> {
-  const prefix = `${queuePrefix(shardTag(type))}:${encodeTenant(tenant)}:`;
+export async function recentWaits(redis: RedisLink, tag: ShardTag, tenant: string, limit: number): Promise<number[]> {
+  const prefix = `${queuePrefix(tag)}:${encodeTenant(tenant)}:`;
   const fields = await orUnavailable(async () => {
     const ids = await redis.zrevrange(`${prefix}completed`, 0, limit - 1);
     const batch = redis.pipeline();

@@ -3,12 +3,12 @@ import { DELIVERY_TYPE } from '../config/delivery-type.js';
 import type { Admission, BulkRetrial, Cancellation, JobPage, JobView, NewJob, Retrial } from '../model/verdict.js';
 import { hookMark } from '../model/webhook.js';
 import { orUnavailable, type RedisLink } from '../redis/connection.js';
-import { encodeTenant, idempotencyKey, outputKey, shardTag } from '../redis/keys.js';
+import { encodeTenant, idempotencyKey, outputKey, type ShardTag } from '../redis/keys.js';
 import { type Argument, runScript, type Script } from '../redis/script.js';
 import { admissionOf } from './admission.js';
 import { admitInSteps } from './admit-in-steps.js';
 import { type Cursor, formatCursor, parseCursor } from './cursor.js';
-import { parseJobId } from './job-id.js';
+import { jobHome } from './job-home.js';
 import { formatOptions } from './job-options.js';
 import { jobViewOf } from './job-view.js';
 import { profileBytes } from './profile-bytes.js';
@@ -27,6 +27,7 @@ import type {
   Shaping,
   TypeView,
 } from './shaping.js';
+import { allShards } from './shard-stats.js';
 import { tenantsAt } from './tenants-at.js';
 
 /** Jobs that a read looks at, at most, where costs differ, and entries that a page looks at. */
@@ -49,12 +50,13 @@ export class RedisShaping implements Shaping {
 
   async admit(type: string, tenant: string, jobs: readonly NewJob[]): Promise<DoorAnswer> {
     const { attempts, slackUs, keepResults } = typeSettings(this.#settings, type);
+    const tag = this.#tagOf(type, tenant);
     const profile = profileBytes(this.#settings.profile(type, tenant), slackUs);
     const own = type === DELIVERY_TYPE ? '' : hookMark(this.#settings.webhookEvents?.(tenant) ?? []);
     const bucket = ['', encodeTenant(tenant), profile, keepResults.ageMs, keepResults.count];
     const { verdicts, depth, freePlaces } = await admitInSteps(jobs, (step, closed) => {
       const jobValues = step.flatMap((job) => jobArguments(type, job, attempts, own));
-      return this.#run(scripts.admit, type, [...bucket, closed ? '1' : '', ...jobValues]);
+      return this.#run(scripts.admit, tag, [...bucket, closed ? '1' : '', ...jobValues]);
     });
     const admissions: Admission[] = [];
     for (const { verdict, unixMs } of verdicts) {
@@ -65,7 +67,7 @@ export class RedisShaping implements Shaping {
   }
 
   async knows(type: string, tenant: string, idempotencyKeys: readonly string[]): Promise<readonly boolean[]> {
-    const bucket = [shardTag(type), encodeTenant(tenant)] as const;
+    const bucket = [this.#tagOf(type, tenant), encodeTenant(tenant)] as const;
     const keys = idempotencyKeys.map((key) => idempotencyKey(...bucket, digest(key)));
     const known = await orUnavailable(() => this.#redis.mget(keys));
     return known.map((job) => job !== null);
@@ -76,9 +78,9 @@ export class RedisShaping implements Shaping {
   }
 
   async output(tenant: string, id: string, after: string, limit: number): Promise<readonly OutputChunk[]> {
-    const home = parseJobId(id);
+    const home = jobHome(this.#settings.shards, tenant, id);
     if (!home) return [];
-    const key = outputKey(shardTag(home.type), encodeTenant(tenant), id);
+    const key = outputKey(home.tag, encodeTenant(tenant), id);
     const from = after === '' ? '-' : `(${after}`;
     const entries = await orUnavailable(() => this.#redis.xrange(key, from, '+', 'COUNT', limit));
     return entries.map(([chunkId, fields]) => ({ id: chunkId, json: fields[1] ?? 'null' }));
@@ -87,7 +89,7 @@ export class RedisShaping implements Shaping {
   async jobs(filter: JobFilter): Promise<JobPage> {
     const after = filter.cursor === undefined ? START : parseCursor(filter.cursor);
     if (after === undefined) return { jobs: [] };
-    const page = await this.#run(scripts.page, filter.type, [
+    const page = await this.#run(scripts.page, this.#tagOf(filter.type, filter.tenant), [
       encodeTenant(filter.tenant),
       filter.state,
       after.score,
@@ -103,11 +105,11 @@ export class RedisShaping implements Shaping {
   }
 
   async cancel(tenant: string, id: string): Promise<Cancellation> {
-    const home = parseJobId(id);
+    const home = jobHome(this.#settings.shards, tenant, id);
     const settings = home && this.#settings.type(home.type);
     if (!settings) return 'not_found';
     const { ageMs, count } = settings.keepResults;
-    return this.#run(scripts.cancel, home.type, ['', encodeTenant(tenant), id, ageMs, count]);
+    return this.#run(scripts.cancel, home.tag, ['', encodeTenant(tenant), id, ageMs, count]);
   }
 
   retry(tenant: string, id: string): Promise<Retrial> {
@@ -122,12 +124,22 @@ export class RedisShaping implements Shaping {
     const { slackUs } = typeSettings(this.#settings, type);
     const profile = profileBytes(this.#settings.profile(type, tenant), slackUs);
     return quoteOf(
-      await this.#run(scripts.quote, type, ['', encodeTenant(tenant), profile, priority + 1, cost, count]),
+      await this.#run(scripts.quote, this.#tagOf(type, tenant), [
+        '',
+        encodeTenant(tenant),
+        profile,
+        priority + 1,
+        cost,
+        count,
+      ]),
     );
   }
 
   async bucket(type: string, tenant: string): Promise<BucketView> {
-    const { nextStartUs, ...state } = await this.#run(scripts.inspect, type, ['', encodeTenant(tenant)]);
+    const { nextStartUs, ...state } = await this.#run(scripts.inspect, this.#tagOf(type, tenant), [
+      '',
+      encodeTenant(tenant),
+    ]);
     return {
       type,
       tenant,
@@ -138,17 +150,16 @@ export class RedisShaping implements Shaping {
   }
 
   async buckets(type: string, cursor: string | undefined, limit: number): Promise<BucketPage> {
-    const page = await orUnavailable(() => tenantsAt(this.#redis, shardTag(type), cursor, limit));
+    const page = await orUnavailable(() => tenantsAt(this.#redis, this.#settings.shards.tags(type), cursor, limit));
     const found = await Promise.all(page.tenants.map((tenant) => this.bucket(type, tenant)));
     const buckets = page.only === 'running' ? found.filter(({ waiting, delayed }) => waiting + delayed === 0) : found;
     return { buckets, ...(page.cursor !== undefined && { cursor: page.cursor }) };
   }
 
   async type(name: string): Promise<TypeView> {
-    const { dueBuckets, readyBuckets, running, servedPerSecond, meanRunUs, scarceUs } = await this.#run(
-      scripts.stats,
-      name,
-      [''],
+    const tags = this.#settings.shards.tags(name);
+    const { dueBuckets, readyBuckets, running, servedPerSecond, meanRunUs, scarceUs } = allShards(
+      await Promise.all(tags.map((tag) => this.#run(scripts.stats, tag, ['']))),
     );
     return {
       type: name,
@@ -165,14 +176,18 @@ export class RedisShaping implements Shaping {
   }
 
   async #read(tenant: string, id: string, result: '0' | '1'): Promise<JobView | undefined> {
-    const home = parseJobId(id);
+    const home = jobHome(this.#settings.shards, tenant, id);
     if (!home || !this.#settings.type(home.type)) return undefined;
-    const found = await this.#run(scripts.read, home.type, ['', encodeTenant(tenant), id, SCAN_LIMIT, result]);
+    const found = await this.#run(scripts.read, home.tag, ['', encodeTenant(tenant), id, SCAN_LIMIT, result]);
     return found && jobViewOf(home.type, tenant, id, found);
   }
 
-  #run<Reply>(script: Script<Reply>, type: string, argv: readonly Argument[]): Promise<Reply> {
-    return orUnavailable(() => runScript(this.#redis, { script, tag: shardTag(type), argv }));
+  #tagOf(type: string, tenant: string): ShardTag {
+    return this.#settings.shards.tagOf(type, tenant);
+  }
+
+  #run<Reply>(script: Script<Reply>, tag: ShardTag, argv: readonly Argument[]): Promise<Reply> {
+    return orUnavailable(() => runScript(this.#redis, { script, tag, argv }));
   }
 }
 

@@ -5,7 +5,8 @@ import { ClaimQueue } from './claim-queue.js';
 import { type EndedRun, type RunJob, runJobOf, termsOf, waitOf } from './run-job.js';
 import type { Emitted, JobFields } from './scripts.js';
 import { type Slip, slipOf } from './slip.js';
-import type { Held, HoldScope, Outcome, WorkSource } from './work-source.js';
+import type { TypeSource } from './type-source.js';
+import type { Held, HoldScope, Outcome } from './work-source.js';
 
 /** Who hears of runs of workers elsewhere, for logs and metrics. */
 export interface RemoteObserver {
@@ -45,13 +46,13 @@ export type Standing =
  */
 export class RemoteType {
   readonly config: TypeConfig;
-  readonly source: WorkSource;
+  readonly source: TypeSource;
   readonly #queue: ClaimQueue;
   readonly #observer: RemoteObserver;
 
   constructor(
     config: TypeConfig,
-    source: WorkSource,
+    source: TypeSource,
     {
       subscriber,
       observer,
@@ -82,9 +83,7 @@ export class RemoteType {
    * stays its worker's until he gives it up, or until its time is up.
    */
   async renew(runs: readonly Held[]): Promise<Standing[]> {
-    const { lostTokens, cancelRequestedIds } = await orUnavailable(() =>
-      this.source.renew(runs.map(({ token }) => token)),
-    );
+    const { lostTokens, cancelRequestedIds } = await orUnavailable(() => this.source.renew(runs));
     return Promise.all(
       runs.map(async (held): Promise<Standing> => {
         if (lostTokens.includes(held.token)) return { kind: 'lost' };
@@ -95,18 +94,18 @@ export class RemoteType {
   }
 
   /** Stores how far the job is, JSON. False when the run is lost. */
-  progress({ token }: Held, json: string): Promise<boolean> {
-    return orUnavailable(() => this.source.progress(token, json));
+  progress(held: Held, json: string): Promise<boolean> {
+    return orUnavailable(() => this.source.progress(held, json));
   }
 
   /** Stores chunks of output, JSON each; `first` is the number of the first of them within the run, from 1. */
-  emit({ token }: Held, first: number, chunks: readonly string[]): Promise<Emitted> {
-    return orUnavailable(() => this.source.emit(token, first, chunks));
+  emit(held: Held, first: number, chunks: readonly string[]): Promise<Emitted> {
+    return orUnavailable(() => this.source.emit(held, first, chunks));
   }
 
   /** The job costs this many units, 0.001 to 10,000. False when the run is lost. */
-  charge({ token }: Held, cost: number): Promise<boolean> {
-    return orUnavailable(() => this.source.charge(token, cost));
+  charge(held: Held, cost: number): Promise<boolean> {
+    return orUnavailable(() => this.source.charge(held, cost));
   }
 
   /** The job is done; its result is JSON. False when the run is lost. */

@@ -4,8 +4,8 @@ import { isPassing } from '../redis/outage.js';
 import { type Agent, makeAgent } from './agent.js';
 import type { Outbox } from './outbox.js';
 import { type RemoteObserver, RemoteType } from './remote-type.js';
-import { type Settings, typeSettings } from './settings.js';
-import { WorkSource } from './work-source.js';
+import type { Settings } from './settings.js';
+import { openTypeSource, type TypeSource } from './type-source.js';
 
 /** How often a job may stall before it fails. */
 const MAX_STALLED = 1;
@@ -64,8 +64,7 @@ export class RemoteWork implements RemoteTypes {
     const types = [...parts.types].filter(({ handler }) => handler === null);
     this.#types = new Map(
       types.map((config) => {
-        const settings = typeSettings(parts.settings, config.name);
-        const source = new WorkSource(parts.redis, config.name, settings, { worker: 'remote', lockMs });
+        const source = openTypeSource(parts.redis, config.name, parts.settings, { worker: 'remote', lockMs });
         return [config.name, new RemoteType(config, source, { subscriber: parts.subscriber, observer, onError })];
       }),
     );
@@ -110,12 +109,12 @@ export class RemoteWork implements RemoteTypes {
   }
 }
 
-async function recoverAll(source: WorkSource, observer: RemoteObserver): Promise<void> {
+async function recoverAll(source: TypeSource, observer: RemoteObserver): Promise<void> {
   const { returnedIds, endedIds } = await source.recover(MAX_STALLED);
   const ids = [...returnedIds, ...endedIds];
   if (ids.length > 0) observer.recovered(source.type, ids);
 }
 
-async function sweepAll(source: WorkSource): Promise<void> {
+async function sweepAll(source: TypeSource): Promise<void> {
   while (await source.sweep());
 }

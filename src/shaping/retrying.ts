@@ -1,9 +1,9 @@
 import type { BulkRetrial, Retrial } from '../model/verdict.js';
 import { orUnavailable, type RedisLink } from '../redis/connection.js';
-import { encodeTenant, shardTag } from '../redis/keys.js';
+import { encodeTenant } from '../redis/keys.js';
 import { runScript } from '../redis/script.js';
 import { type Cursor, formatCursor, parseCursor } from './cursor.js';
-import { parseJobId } from './job-id.js';
+import { jobHome } from './job-home.js';
 import { msOf } from './ms-of.js';
 import { profileBytes } from './profile-bytes.js';
 import { type RetryVerdict, scripts } from './scripts.js';
@@ -29,7 +29,7 @@ export class Retrying {
 
   /** One job. */
   async retry(tenant: string, id: string): Promise<Retrial> {
-    const home = parseJobId(id);
+    const home = jobHome(this.#settings.shards, tenant, id);
     if (!home || !this.#settings.type(home.type)) return { verdict: 'not_found' };
     const [verdict = { kind: 'not_found' }] = await this.#send(home.type, tenant, [id]);
     return verdict.kind === 'bucket_full' ? refusalOf(verdict) : { verdict: verdict.kind };
@@ -40,7 +40,7 @@ export class Retrying {
     const after = cursor === undefined ? START : parseCursor(cursor);
     if (after === undefined) return { retried: 0 };
     const argv = [encodeTenant(tenant), 'failed', after.score, after.id, limit, SCAN];
-    const tag = shardTag(type);
+    const tag = this.#settings.shards.tagOf(type, tenant);
     const page = await orUnavailable(() => runScript(this.#redis, { script: scripts.page, tag, argv }));
     let retried = 0;
     for (let first = 0; first < page.ids.length; first += CHUNK) {
@@ -56,7 +56,8 @@ export class Retrying {
     const { slackUs } = typeSettings(this.#settings, type);
     const profile = profileBytes(this.#settings.profile(type, tenant), slackUs);
     const argv = ['', encodeTenant(tenant), profile, ...ids];
-    return orUnavailable(() => runScript(this.#redis, { script: scripts.retry, tag: shardTag(type), argv }));
+    const tag = this.#settings.shards.tagOf(type, tenant);
+    return orUnavailable(() => runScript(this.#redis, { script: scripts.retry, tag, argv }));
   }
 }
 

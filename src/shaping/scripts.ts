@@ -2,19 +2,14 @@ import type { WaitRange } from '../model/service.js';
 import { asFields, asInteger, asList, asNumber, asText, asTexts, asWord } from '../redis/reply.js';
 import { describeScript } from '../redis/script.js';
 import { readLibrary } from '../redis/script-source.js';
+import { orNull, parseDispatched, parseTurn } from './dispatched.js';
 
 /**
  * Every script of the shaped side under its verb: `lua/settle.lua` is `scripts.settle`, and so in tests and metrics.
  * The names of the arguments are checked against the script's header when this module loads.
  */
 
-/** The fields of a job's hash: BullMQ's own, and Headgate's, which begin with `hg:`. */
-export type JobFields = ReadonlyMap<string, string>;
-
-/** What a dispatch came to. `waitUs` is relative; `null` until an event. */
-export type Dispatched =
-  | { readonly kind: 'job'; readonly tenant: string; readonly id: string; readonly fields: JobFields }
-  | { readonly kind: 'nothing'; readonly waitUs: number | null };
+export type { Dispatched, JobFields, Turn } from './dispatched.js';
 
 /** Why the door stayed shut. */
 const REFUSALS = [
@@ -79,6 +74,8 @@ const VERBS = [
   'inspect',
   'quote',
   'stats',
+  'turn',
+  'hold',
 ];
 
 /** All verbs below, as Redis loads them. */
@@ -102,13 +99,13 @@ export const scripts = {
   dispatch: describeScript(
     library,
     'dispatch',
-    ['now', 'token', 'lock', 'limit', 'keep_age', 'keep_count'],
+    ['now', 'token', 'lock', 'limit', 'keep_age', 'keep_count', 'floor'],
     parseDispatched,
   ),
   settle: describeScript(
     library,
     'settle',
-    ['now', 'attempts', 'keep_age', 'keep_count', 'lock', 'limit', 'runs...'],
+    ['now', 'attempts', 'keep_age', 'keep_count', 'lock', 'limit', 'floor', 'runs...'],
     (reply) =>
       asList(reply).map((run) => {
         const [verdict, ...next] = asList(run);
@@ -125,7 +122,7 @@ export const scripts = {
   recover: describeScript(
     library,
     'recover',
-    ['now', 'cursor', 'count', 'max_stalled', 'keep_age', 'keep_count'],
+    ['now', 'cursor', 'count', 'max_stalled', 'keep_age', 'keep_count', 'floor'],
     (reply) => {
       const [cursor, returned, ended] = asList(reply);
       return { cursor: asText(cursor), returnedIds: asTexts(returned), endedIds: asTexts(ended) };
@@ -137,9 +134,13 @@ export const scripts = {
   retry: describeScript(library, 'retry', ['now', 'tenant', 'profile', 'ids...'], (reply) =>
     asList(reply).map(parseRetried),
   ),
-  sweep: describeScript(library, 'sweep', ['now', 'tenants', 'jobs', 'keep_age'], (reply) => {
-    const [tenants, jobs, forgotten] = asList(reply);
-    return { tenants: asInteger(tenants), jobs: asInteger(jobs), forgotten: asInteger(forgotten) };
+  sweep: describeScript(library, 'sweep', ['now', 'tenants', 'jobs', 'keep_age', 'floor'], (reply) => {
+    const [tenants, jobs, forgotten, idle] = asList(reply);
+    return {
+      ...{ tenants: asInteger(tenants), jobs: asInteger(jobs), forgotten: asInteger(forgotten) },
+      /** The greatest finish tag, where nothing is ready and nothing runs. */
+      idleAt: idle === '' ? null : asNumber(idle),
+    };
   }),
   retime: describeScript(library, 'retime', ['now', 'tenant', 'profile'], (reply) => asInteger(reply) === 1),
   pause: describeScript(library, 'pause', ['now', 'tenant', 'stopped'], asInteger),
@@ -154,8 +155,15 @@ export const scripts = {
     const [erased, remain, running] = asList(reply);
     return { erased: asInteger(erased), remain: asInteger(remain), running: asInteger(running) };
   }),
-  configure: describeScript(library, 'configure', ['now', 'format', 'T', 'burst', 'conc', 'slack'], (reply) =>
-    reply === 'ok' ? { kind: 'ok' as const } : { kind: 'other-format' as const, format: asText(asList(reply)[1]) },
+  configure: describeScript(
+    library,
+    'configure',
+    ['now', 'format', 'T', 'burst', 'conc', 'slack', 'shards'],
+    (reply) => {
+      if (reply === 'ok') return { kind: 'ok' as const };
+      const [kind, stored] = asList(reply);
+      return { kind: asWord(kind, ['format', 'shards']), stored: asText(stored) };
+    },
   ),
   read: describeScript(library, 'read', ['now', 'tenant', 'id', 'scan', 'result'], (reply) => {
     const [state, position, waitUs, basis, approximate, earliest, latest, unixMs, fields] = asList(reply);
@@ -213,6 +221,8 @@ export const scripts = {
       scarceUs: orNull(asInteger(scarceUs)),
     };
   }),
+  turn: describeScript(library, 'turn', ['now', 'floor'], (reply) => parseTurn(asList(reply))),
+  hold: describeScript(library, 'hold', ['now', 'hold'], (reply) => asWord(reply, ['ok'])),
 };
 
 function parseStart(raw: unknown) {
@@ -257,12 +267,6 @@ function parseRetried(raw: unknown): RetryVerdict {
   return { kind: verdict, limit: asWord(limit, ['depth', 'maxBytes']), retryUs: orNull(asInteger(retryUs)) };
 }
 
-function parseDispatched(raw: unknown): Dispatched {
-  const [kind, first, id, ...fields] = asList(raw);
-  if (asWord(kind, ['job', 'nothing']) === 'nothing') return { kind: 'nothing', waitUs: orNull(asInteger(first)) };
-  return { kind: 'job', tenant: asText(first), id: asText(id), fields: asFields(fields) };
-}
-
 function parseEmitted(reply: unknown): Emitted {
   const stored = asInteger(reply);
   return stored === 1 ? 'stored' : stored === 0 ? 'lost' : 'full';
@@ -271,9 +275,4 @@ function parseEmitted(reply: unknown): Emitted {
 function rangeOf(earliest: unknown, latest: unknown): WaitRange | null {
   const [earliestUs, latestUs] = [orNull(asInteger(earliest)), orNull(asInteger(latest))];
   return earliestUs === null || latestUs === null ? null : { earliestUs, latestUs };
-}
-
-/** -1 stands for "none" in replies, which hold no nil. */
-function orNull(value: number): number | null {
-  return value < 0 ? null : value;
 }

@@ -1,5 +1,6 @@
 import type { Capacity, Profile } from '../model/profile.js';
 import type { WebhookEvent } from '../model/webhook.js';
+import type { Shards } from '../redis/shards.js';
 
 /** What shaping must know of a job type. */
 export interface TypeSettings {
@@ -17,6 +18,8 @@ export interface Settings {
   /** `undefined` for a type that is not configured. */
   type(name: string): TypeSettings | undefined;
   typeNames(): readonly string[];
+  /** Where buckets stand. */
+  readonly shards: Shards;
   profile(type: string, tenant: string): Profile;
   /** Ends of its jobs that the tenant wants to be told; none where nobody says. */
   webhookEvents?(tenant: string): readonly WebhookEvent[];

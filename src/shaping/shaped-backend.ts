@@ -9,7 +9,7 @@ import {
 } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Admission, NewJob } from '../model/verdict.js';
-import { decodeTenant, encodeTenant, queuePrefix, type ShardTag, shardTag, sharedQueueKeys } from '../redis/keys.js';
+import { decodeTenant, encodeTenant, queuePrefix, type ShardTag, sharedQueueKeys } from '../redis/keys.js';
 import { type Argument, runScript } from '../redis/script.js';
 import { BULLMQ_COMMANDS } from './bullmq-commands.js';
 import { newJobId } from './job-id.js';
@@ -68,7 +68,7 @@ export class ShapedBackend extends RedisQueueBackend {
     tenant: string,
     opts: ConstructorParameters<typeof RedisQueueBackend>[4],
   ) {
-    const tag = shardTag(type);
+    const tag = parts.settings.shards.tagOf(type, tenant);
     const name = encodeTenant(tenant);
     const keys = new QueueKeys(queuePrefix(tag));
     const all = { ...keys.getKeys(name), ...sharedQueueKeys(tag) };
@@ -185,7 +185,7 @@ export class ShapedBackend extends RedisQueueBackend {
     const reordering = REFUSED_OPTIONS.find((option) => Reflect.get(opts, option));
     if (reordering) throw new RefusedOnShapedQueue(`the option ${reordering}`, 'it would re-order or re-queue jobs');
     return {
-      id: jobId || newJobId(this.#type),
+      id: jobId || newJobId(this.#type, this.#parts.settings.shards.of(decodeTenant(this.name))),
       data: job.data,
       priority,
       delayMs: opts.delay ?? 0,

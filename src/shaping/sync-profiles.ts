@@ -1,5 +1,12 @@
 import { orUnavailable, type RedisLink } from '../redis/connection.js';
-import { bucketKey, decodeTenant, type EncodedTenant, encodeTenant, scheduleKeys, shardTag } from '../redis/keys.js';
+import {
+  bucketKey,
+  decodeTenant,
+  type EncodedTenant,
+  encodeTenant,
+  type ShardTag,
+  scheduleKeys,
+} from '../redis/keys.js';
 import { runScripts } from '../redis/script.js';
 import { PROFILE_BYTES, profileBytes } from './profile-bytes.js';
 import { scripts } from './scripts.js';
@@ -28,7 +35,8 @@ export async function syncProfiles(
 ): Promise<number> {
   let changed = 0;
   for (let looks = 0; looks < LOOKS; looks += 1) {
-    const found = await syncOnce(redis, settings, type, concerns);
+    let found = 0;
+    for (const tag of settings.shards.tags(type)) found += await syncOnce({ redis, settings, type, tag }, concerns);
     changed += found;
     if (found === 0) break;
   }
@@ -42,35 +50,34 @@ export async function syncProfile(
   type: string,
   tenant: string,
 ): Promise<boolean> {
-  return (await syncPage(redis, settings, type, [encodeTenant(tenant)])) > 0;
+  const tag = settings.shards.tagOf(type, tenant);
+  return (await syncPage({ redis, settings, type, tag }, [encodeTenant(tenant)])) > 0;
 }
 
-async function syncOnce(
-  redis: RedisLink,
-  settings: Settings,
-  type: string,
-  concerns: (tenant: string) => boolean,
-): Promise<number> {
-  const { due, ready, running } = scheduleKeys(shardTag(type));
+/** What is looked through: one shard of a type. */
+interface Place {
+  readonly redis: RedisLink;
+  readonly settings: Settings;
+  readonly type: string;
+  readonly tag: ShardTag;
+}
+
+async function syncOnce(place: Place, concerns: (tenant: string) => boolean): Promise<number> {
+  const { redis, tag } = place;
+  const { due, ready, running } = scheduleKeys(tag);
   const ofConcern = (encoded: string) => concerns(decodeTenant(encoded));
   let changed = 0;
   for (const key of [due, ready]) {
     for await (const page of redis.zscanStream(key, { count: PAGE })) {
-      changed += await syncPage(redis, settings, type, everySecond(page).filter(ofConcern));
+      changed += await syncPage(place, everySecond(page).filter(ofConcern));
     }
   }
   const held = new Set((await redis.hvals(running)).map((entry) => entry.split(' ')[0] ?? ''));
-  return changed + (await syncPage(redis, settings, type, [...held].filter(ofConcern)));
+  return changed + (await syncPage(place, [...held].filter(ofConcern)));
 }
 
-async function syncPage(
-  redis: RedisLink,
-  settings: Settings,
-  type: string,
-  tenants: readonly string[],
-): Promise<number> {
+async function syncPage({ redis, settings, type, tag }: Place, tenants: readonly string[]): Promise<number> {
   if (tenants.length === 0) return 0;
-  const tag = shardTag(type);
   const { slackUs } = typeSettings(settings, type);
   const pipeline = redis.pipeline();
   for (const tenant of tenants) pipeline.getrangeBuffer(bucketKey(tag, tenant as EncodedTenant), 0, PROFILE_BYTES - 1);

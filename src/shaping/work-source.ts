@@ -6,11 +6,9 @@ import { isPassing } from '../redis/outage.js';
 import { type Argument, runScript, type Script } from '../redis/script.js';
 import { Batcher } from './batcher.js';
 import { finite } from './profile-bytes.js';
-import { type Dispatched, type Emitted, type JobFields, scripts } from './scripts.js';
+import { type Dispatched, type Emitted, type JobFields, scripts, type Turn } from './scripts.js';
 import type { TypeSettings } from './settings.js';
-
-/** Version of what stands in Redis. Another version is refused at start. */
-export const STORED_FORMAT = 4;
+import { OtherData, STORED_FORMAT } from './stored-data.js';
 
 /** Buckets ripened, jobs promoted and jobs expired by one call, at most. */
 const STEP_LIMIT = 32;
@@ -22,11 +20,6 @@ const SETTLING = { maxItems: 16, maxUnderWay: 3 } as const;
 const RECOVER_PAGE = 200;
 const SWEEP_TENANTS = 100;
 const SWEEP_JOBS = 200;
-
-/** The data in Redis was written by another version of Headgate. */
-export class OtherFormat extends Error {
-  override readonly name = 'OtherFormat';
-}
 
 /**
  * What one run of a job came to. Delays in milliseconds. `busy`: the job's upstream takes nothing for so long, and neither
@@ -53,15 +46,31 @@ interface SettledRun {
   readonly held: Held;
   readonly outcome: Outcome;
   readonly nextToken: string | undefined;
+  readonly floor: Floor;
 }
 
-interface Settled {
+/** In place of a token for the next job. */
+export const ELSEWHERE = '-';
+
+export interface Settled {
   readonly verdict: 'settled' | 'lost';
   readonly next: Dispatched;
 }
 
+export interface WorkSourceOptions {
+  /** Who takes the jobs. */
+  readonly worker: string;
+  /** How long a lock lasts, in milliseconds. */
+  readonly lockMs: number;
+  /** Which of how many shards of the type; the only one unless stated. */
+  readonly shard?: { readonly index: number; readonly count: number };
+}
+
+/** Up to where virtual time has come in any shard of a type; '' where it has but one. */
+type Floor = number | '';
+
 /**
- * Where a pool gets the jobs of one type from and where it brings them back. Every method is one script on Redis, and
+ * Where one gets the jobs of one shard of a type from and where one brings them back. Every method is one script on Redis, and
  * may be repeated with the same arguments after an error: the second call answers what the first one did.
  */
 export class WorkSource {
@@ -71,28 +80,28 @@ export class WorkSource {
   readonly #settings: TypeSettings;
   readonly #worker: string;
   readonly #lockMs: number;
+  readonly #shards: number;
   readonly #settling = new Batcher((runs: readonly SettledRun[]) => this.#settleTogether(runs), SETTLING);
 
-  constructor(redis: RedisLink, type: string, settings: TypeSettings, options: { worker: string; lockMs: number }) {
+  constructor(redis: RedisLink, type: string, settings: TypeSettings, { worker, lockMs, shard }: WorkSourceOptions) {
     this.#redis = redis;
     this.type = type;
-    this.tag = shardTag(type);
+    this.tag = shardTag(type, shard?.index);
+    this.#shards = shard?.count ?? 1;
     this.#settings = settings;
-    this.#worker = options.worker;
-    this.#lockMs = options.lockMs;
+    this.#worker = worker;
+    this.#lockMs = lockMs;
   }
 
-  /** Tells Redis the type's capacity. Throws {@link OtherFormat} when the data is of another version. */
+  /** Tells Redis the type's capacity. Throws {@link OtherData}, and writes nothing, where it cannot go on with what is there. */
   async configure(): Promise<void> {
     const { capacity, slackUs: stated } = this.#settings;
     const perUnitUs = emissionUs(capacity.ratePerSecond);
     const slack = slackUs(perUnitUs, stated);
-    const argv = ['', STORED_FORMAT, perUnitUs, capacity.burst, finite(capacity.concurrency), slack];
+    const argv = ['', STORED_FORMAT, perUnitUs, capacity.burst, finite(capacity.concurrency), slack, this.#shards];
     const reply = await this.#run(scripts.configure, argv);
     if (reply.kind === 'ok') return;
-    throw new OtherFormat(
-      `the data of type "${this.type}" in Redis has format ${reply.format}; this version reads format ${STORED_FORMAT}`,
-    );
+    throw new OtherData(this.type, reply.kind, reply.stored, this.#shards);
   }
 
   /** A token for one dispatch: unique, and it says whose it is. */
@@ -101,16 +110,28 @@ export class WorkSource {
   }
 
   /** Takes the fairest ready job of any tenant, under a token that is new to every dispatch. */
-  dispatch(token: string): Promise<Dispatched> {
-    return this.#run(scripts.dispatch, ['', token, this.#lockMs, STEP_LIMIT, ...this.#keep()]);
+  dispatch(token: string, floor: Floor = ''): Promise<Dispatched> {
+    return this.#run(scripts.dispatch, ['', token, this.#lockMs, STEP_LIMIT, ...this.#keep(), floor]);
+  }
+
+  /** Where this shard stands, once it has followed what was served in others. */
+  turn(floor: number): Promise<Turn> {
+    return this.#run(scripts.turn, ['', floor]);
+  }
+
+  /** Lets nothing of the shard start for so many milliseconds. */
+  async hold(holdMs: number): Promise<void> {
+    await this.#run(scripts.hold, ['', holdMs]);
   }
 
   /**
    * Ends the run of a job and, when `nextToken` is given, takes the next one. Runs that end while others are being settled
    * go together.
+   *
+   * @param nextToken {@link ELSEWHERE}: the slot goes on with a job of another shard.
    */
-  settle(held: Held, outcome: Outcome, nextToken?: string): Promise<Settled> {
-    return this.#settling.add({ held, outcome, nextToken });
+  settle(held: Held, outcome: Outcome, nextToken?: string, floor: Floor = ''): Promise<Settled> {
+    return this.#settling.add({ held, outcome, nextToken, floor });
   }
 
   async #settleTogether(runs: readonly SettledRun[]): Promise<PromiseSettledResult<Settled>[]> {
@@ -130,7 +151,9 @@ export class WorkSource {
   }
 
   #settleAll(runs: readonly SettledRun[]): Promise<Settled[]> {
-    const argv = ['', this.#settings.attempts, ...this.#keep(), this.#lockMs, STEP_LIMIT];
+    // Start tags only grow: the greatest floor is as good for all.
+    const floor = runs.reduce<Floor>((most, run) => (run.floor === '' ? most : Math.max(Number(most), run.floor)), '');
+    const argv = ['', this.#settings.attempts, ...this.#keep(), this.#lockMs, STEP_LIMIT, floor];
     return this.#run(scripts.settle, [...argv, ...runs.flatMap(runArguments)]);
   }
 
@@ -168,12 +191,12 @@ export class WorkSource {
   }
 
   /** Takes back what dead workers were running. Ids of jobs that wait again and of jobs that ended. */
-  async recover(maxStalled: number): Promise<{ returnedIds: string[]; endedIds: string[] }> {
+  async recover(maxStalled: number, floor: Floor = ''): Promise<{ returnedIds: string[]; endedIds: string[] }> {
     const returnedIds: string[] = [];
     const endedIds: string[] = [];
     let cursor = '0';
     do {
-      const page = await this.#run(scripts.recover, ['', cursor, RECOVER_PAGE, maxStalled, ...this.#keep()]);
+      const page = await this.#run(scripts.recover, ['', cursor, RECOVER_PAGE, maxStalled, ...this.#keep(), floor]);
       returnedIds.push(...page.returnedIds);
       endedIds.push(...page.endedIds);
       cursor = page.cursor;
@@ -181,11 +204,11 @@ export class WorkSource {
     return { returnedIds, endedIds };
   }
 
-  /** Removes results whose time is over. True when there was more than one call does. */
-  async sweep(): Promise<boolean> {
-    const argv = ['', SWEEP_TENANTS, SWEEP_JOBS, this.#settings.keepResults.ageMs];
-    const { tenants, jobs } = await this.#run(scripts.sweep, argv);
-    return tenants === SWEEP_TENANTS || jobs >= SWEEP_JOBS;
+  /** Removes results whose time is over. Says whether there was more than one call does, and the finish tag of a shard at rest. */
+  async sweep(floor: Floor = ''): Promise<{ more: boolean; idleAt: number | null }> {
+    const argv = ['', SWEEP_TENANTS, SWEEP_JOBS, this.#settings.keepResults.ageMs, floor];
+    const { tenants, jobs, idleAt } = await this.#run(scripts.sweep, argv);
+    return { more: tenants === SWEEP_TENANTS || jobs >= SWEEP_JOBS, idleAt };
   }
 
   #keep(): [ageMs: number, count: number] {

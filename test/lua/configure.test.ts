@@ -9,8 +9,25 @@ test('says once and for all which form the data has', async () => {
   const shard = redis.shard();
   expect(await shard.configure({ concurrency: 3 }, 1)).toEqual({ kind: 'ok' });
   expect(await shard.configure({ concurrency: 3 }, 1)).toEqual({ kind: 'ok' });
-  expect(await shard.configure({ concurrency: 9 }, 2)).toEqual({ kind: 'other-format', format: '1' });
+  expect(await shard.configure({ concurrency: 9 }, 2)).toEqual({ kind: 'format', stored: '1' });
   expect(await shard.typeField('conc')).toBe(3);
+});
+
+describe('says once and for all over how many shards the type is spread', () => {
+  test('and changes nothing for whoever says another number', async () => {
+    const shard = redis.shard();
+    expect(await shard.configure({ concurrency: 3 }, 1, 4)).toEqual({ kind: 'ok' });
+    expect(await shard.configure({ concurrency: 9 }, 1, 2)).toEqual({ kind: 'shards', stored: '4' });
+    expect(await shard.typeField('conc')).toBe(3);
+  });
+
+  test('data from before there were shards stands in one', async () => {
+    const shard = redis.shard();
+    await shard.configure({}, 1);
+    await redis.redis.hdel(shard.key('type'), 'shards');
+    expect(await shard.configure({}, 1, 3)).toEqual({ kind: 'shards', stored: '1' });
+    expect(await shard.configure({}, 1, 1)).toEqual({ kind: 'ok' });
+  });
 });
 
 describe("a change of the type's rate", () => {

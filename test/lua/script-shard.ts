@@ -72,6 +72,8 @@ export class ScriptShard {
   attempts = 3;
   lockMs = 600_000;
   stepLimit = 100;
+  /** Up to where virtual time has come in any shard of the type; '' when this is the only one. */
+  floor: number | '' = '';
   readonly #change: ChangeScript | undefined;
 
   constructor(redis: Redis, change?: ChangeScript) {
@@ -118,7 +120,7 @@ export class ScriptShard {
   }
 
   dispatch(token: string): Promise<Dispatched> {
-    const argv = [this.nowUs, token, this.lockMs, this.stepLimit, this.keepAgeMs, this.keepCount];
+    const argv = [this.nowUs, token, this.lockMs, this.stepLimit, this.keepAgeMs, this.keepCount, this.floor];
     return this.run(scripts.dispatch, argv);
   }
 
@@ -134,7 +136,15 @@ export class ScriptShard {
       return [...job, ...outcomeArguments(outcome), next];
     });
     const keep = [this.keepAgeMs, this.keepCount];
-    return this.run(scripts.settle, [this.nowUs, this.attempts, ...keep, this.lockMs, this.stepLimit, ...argv]);
+    return this.run(scripts.settle, [
+      this.nowUs,
+      this.attempts,
+      ...keep,
+      this.lockMs,
+      this.stepLimit,
+      this.floor,
+      ...argv,
+    ]);
   }
 
   charge(token: string, cost: number): Promise<boolean> {
@@ -158,17 +168,25 @@ export class ScriptShard {
     return this.run(scripts.pause, [this.nowUs, encodeTenant(tenant), stopped ? '1' : '0']);
   }
 
-  configure(capacity: Capacity, format = 1): Promise<ReplyOf<'configure'>> {
+  configure(capacity: Capacity, format = 1, shards = 1): Promise<ReplyOf<'configure'>> {
     const { emissionUs = 0, burst = 1, concurrency = 1e15, slackUs = 25_000 } = capacity;
-    return this.run(scripts.configure, [this.nowUs, format, emissionUs, burst, concurrency, slackUs]);
+    return this.run(scripts.configure, [this.nowUs, format, emissionUs, burst, concurrency, slackUs, shards]);
   }
 
   recover(maxStalled: number, cursor = '0', count = 1000): Promise<ReplyOf<'recover'>> {
-    return this.run(scripts.recover, [this.nowUs, cursor, count, maxStalled, this.keepAgeMs, this.keepCount]);
+    return this.run(scripts.recover, [
+      this.nowUs,
+      cursor,
+      count,
+      maxStalled,
+      this.keepAgeMs,
+      this.keepCount,
+      this.floor,
+    ]);
   }
 
   sweep(tenants = 100, jobs = 100): Promise<ReplyOf<'sweep'>> {
-    return this.run(scripts.sweep, [this.nowUs, tenants, jobs, this.keepAgeMs]);
+    return this.run(scripts.sweep, [this.nowUs, tenants, jobs, this.keepAgeMs, this.floor]);
   }
 
   renew(tokens: readonly string[]): Promise<ReplyOf<'renew'>> {

@@ -1,6 +1,7 @@
 import { Queue } from 'bullmq';
 import { DEFAULT_CAPACITY, DEFAULT_PROFILE, type Profile } from '../../src/model/profile.js';
 import { encodeTenant } from '../../src/redis/keys.js';
+import { ONE_SHARD } from '../../src/redis/shards.js';
 import { RedisShaping } from '../../src/shaping/redis-shaping.js';
 import type { Settings } from '../../src/shaping/settings.js';
 import { shapedBackendFactory } from '../../src/shaping/shaped-backend.js';
@@ -16,6 +17,7 @@ export async function shapedQueue(shard: ScriptShard, tenant: string, profile: P
   const settings: Settings = {
     type: (name) => (name === shard.type ? type : undefined),
     typeNames: () => [shard.type],
+    shards: ONE_SHARD,
     profile: () => ({ ...DEFAULT_PROFILE, ...profile }),
   };
   const shaping = new RedisShaping(shard.redis, settings);

@@ -134,7 +134,15 @@ describe('a library', () => {
 
   test('knows the arguments of every verb, as its header has them', () => {
     const { functions } = readLibrary([{ file: 'dispatch' }, { file: 'renew' }]);
-    expect(functions.get('dispatch')?.argv).toEqual(['now', 'token', 'lock', 'limit', 'keep_age', 'keep_count']);
+    expect(functions.get('dispatch')?.argv).toEqual([
+      'now',
+      'token',
+      'lock',
+      'limit',
+      'keep_age',
+      'keep_count',
+      'floor',
+    ]);
     expect(functions.get('renew')?.argv).toEqual(['lock', 'tokens...']);
   });
 

@@ -29,7 +29,7 @@ beforeEach(async () => {
   type = new ShapedType(redis);
   await type.work.configure();
   const heard = new Promise<void>((resolve) => subscriber.onSubscribed(resolve));
-  queue = new ClaimQueue(type.work, subscriber, (error) => errors.push(error));
+  queue = new ClaimQueue(type.source, subscriber, (error) => errors.push(error));
   await heard;
 });
 afterEach(async () => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { DELIVERY_TYPE, deliveryProfile, deliveryType } from '../../src/config/delivery-type.js';
 import { outboxKey, shardTag } from '../../src/redis/keys.js';
 import { RedisFull } from '../../src/redis/outage.js';
+import { ONE_SHARD } from '../../src/redis/shards.js';
 import { type Delivery, deliveryJob, messageId, type OutboxEntry } from '../../src/shaping/delivery.js';
 import { type Dropped, Outbox } from '../../src/shaping/outbox.js';
 import { RedisShaping } from '../../src/shaping/redis-shaping.js';
@@ -45,7 +46,8 @@ beforeEach(async () => {
   await deliveries.configure();
 });
 
-const outbox = (admit = shaping.admit.bind(shaping)) => new Outbox(redis, { admit }, (drop) => dropped.push(drop));
+const outbox = (admit = shaping.admit.bind(shaping)) =>
+  new Outbox(redis, ONE_SHARD, { admit }, (drop) => dropped.push(drop));
 const left = () => redis.xlen(outboxKey(shardTag(type.name)));
 
 /** Ends so many jobs of a tenant, each with its place as the result; their ids. */

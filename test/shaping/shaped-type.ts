@@ -1,9 +1,11 @@
 import type { Redis } from 'ioredis';
 import { DEFAULT_CAPACITY, DEFAULT_PROFILE, type Profile } from '../../src/model/profile.js';
 import type { NewJob } from '../../src/model/verdict.js';
+import { Shards } from '../../src/redis/shards.js';
 import { newJobId } from '../../src/shaping/job-id.js';
 import { RedisShaping } from '../../src/shaping/redis-shaping.js';
 import type { Settings, TypeSettings } from '../../src/shaping/settings.js';
+import { openTypeSource, type TypeSource } from '../../src/shaping/type-source.js';
 import { type Held, type Outcome, WorkSource } from '../../src/shaping/work-source.js';
 
 let types = 0;
@@ -17,10 +19,13 @@ export class ShapedType {
   readonly redis: Redis;
   readonly settings: Settings;
   readonly shaping: RedisShaping;
+  /** Its only shard, or the first of several. */
   readonly work: WorkSource;
+  /** All of them. */
+  readonly source: TypeSource;
   readonly profiles = new Map<string, Partial<Profile>>();
 
-  constructor(redis: Redis, options: Partial<TypeSettings> = {}) {
+  constructor(redis: Redis, options: Partial<TypeSettings> = {}, shards = 1) {
     types += 1;
     this.name = `t${types}`;
     this.redis = redis;
@@ -29,19 +34,23 @@ export class ShapedType {
     this.settings = {
       type: (name) => (name === this.name ? type : undefined),
       typeNames: () => [this.name],
+      shards: new Shards(shards),
       profile: (_, tenant) => ({ ...DEFAULT_PROFILE, ratePerSecond: Infinity, ...this.profiles.get(tenant) }),
     };
     this.shaping = new RedisShaping(redis, this.settings);
-    this.work = new WorkSource(redis, this.name, type, { worker: 'w', lockMs: 30_000 });
+    const own = { worker: 'w', lockMs: 30_000 };
+    this.work = new WorkSource(redis, this.name, type, { ...own, shard: { index: 0, count: shards } });
+    this.source = openTypeSource(redis, this.name, this.settings, own);
   }
 
-  newJob(job: Partial<NewJob> = {}): NewJob {
-    return { id: newJobId(this.name), data: '{}', priority: 4, delayMs: 0, cost: 1, ...job };
+  newJob(job: Partial<NewJob> = {}, tenant = ''): NewJob {
+    const id = newJobId(this.name, this.settings.shards.of(tenant));
+    return { id, data: '{}', priority: 4, delayMs: 0, cost: 1, ...job };
   }
 
   /** Admits `count` jobs alike and answers their ids. */
   async fill(tenant: string, count: number, job: Partial<NewJob> = {}): Promise<string[]> {
-    const jobs = Array.from({ length: count }, () => this.newJob(job));
+    const jobs = Array.from({ length: count }, () => this.newJob(job, tenant));
     await this.shaping.admit(this.name, tenant, jobs);
     return jobs.map(({ id }) => id);
   }

@@ -1,5 +1,6 @@
 import { openConnection, Subscriber, untilReady } from '../../src/redis/connection.js';
 import type { EndedRun } from '../../src/shaping/run-job.js';
+import { TypeSource } from '../../src/shaping/type-source.js';
 import type { WorkSource } from '../../src/shaping/work-source.js';
 import type { Handler } from '../../workers/handler.js';
 import { inProcess } from '../../workers/perform.js';
@@ -37,7 +38,7 @@ export async function serve(options: ServeOptions) {
     abandonAfterMs: 100,
     ...options.plan,
   };
-  const runner = new Runner(options.source(commands), slots, plan, () => LOG);
+  const runner = new Runner(new TypeSource([options.source(commands)]), slots, plan, () => LOG);
   const pool = new Pool(commands, new Subscriber(messages), [runner], { lockMs, stalledIntervalMs, maxStalled: 1 });
   const ended: EndedRun[] = [];
   const errors: unknown[] = [];

@@ -1,0 +1,287 @@
+import { type Asked, ShardTurns } from '../model/shard-turns.js';
+import type { RedisLink, Subscriber } from '../redis/connection.js';
+import { decodeTenant, wakeChannel } from '../redis/keys.js';
+import { shardOf } from '../redis/shards.js';
+import type { Dispatched, Emitted, Turn } from './scripts.js';
+import { type Settings, typeSettings } from './settings.js';
+import { ELSEWHERE, type Held, type Outcome, type Settled, WorkSource } from './work-source.js';
+
+/** Fetches of which nobody knows what they came to; beyond, the oldest are forgotten, and their jobs come back by their locks. */
+const MOST_IN_DOUBT = 10_000;
+
+/**
+ * Where a pool gets the jobs of one type from and where it brings them back, over all shards of the type, which it serves
+ * as one queue: {@link ShardTurns} says which is next. Every method may be repeated with the same arguments after an
+ * error: the second call answers what the first one did.
+ *
+ * A type of one shard costs nothing beside that shard's own scripts.
+ */
+export class TypeSource {
+  readonly type: string;
+  readonly #shards: readonly WorkSource[];
+  readonly #first: WorkSource;
+  readonly #turns: ShardTurns;
+  /** By token of a fetch that failed: the shard that may have a job under it. */
+  readonly #inDoubt = new Map<string, number>();
+  #looking: Promise<void> | undefined;
+
+  /** @param shards All of them, in their order. */
+  constructor(shards: readonly WorkSource[]) {
+    const [first] = shards;
+    if (first === undefined) throw new RangeError('a type has one shard at least');
+    this.type = first.type;
+    this.#shards = shards;
+    this.#first = first;
+    this.#turns = new ShardTurns(shards.length);
+  }
+
+  /** Whether the type has several shards. */
+  get isSpread(): boolean {
+    return this.#shards.length > 1;
+  }
+
+  /** Tells `onMessage` what is published for workers of the type. Returns how to stop. */
+  listen(subscriber: Subscriber, onMessage: (message: string) => void): () => void {
+    const stops = this.#shards.map(({ tag }, shard) =>
+      subscriber.subscribe(wakeChannel(tag), (message) => {
+        if (message === 'wake') this.#turns.woken(shard);
+        onMessage(message);
+      }),
+    );
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }
+
+  /** See {@link WorkSource.configure}. The first shard decides whether the data is such as one can go on with. */
+  async configure(): Promise<void> {
+    await this.#first.configure();
+    await Promise.all(this.#shards.slice(1).map((shard) => shard.configure()));
+    this.#turns.woken();
+  }
+
+  /** A token for one dispatch: unique, and it says whose it is. */
+  newToken(): string {
+    return this.#first.newToken();
+  }
+
+  /** Takes the fairest ready job of any tenant, under a token that is new to every dispatch. */
+  async dispatch(token: string): Promise<Dispatched> {
+    if (!this.isSpread) return this.#first.dispatch(token);
+    const doubted = this.#inDoubt.get(token);
+    if (doubted !== undefined) {
+      const found = await this.#take(doubted, token);
+      if (found.kind === 'job') return found;
+    }
+    for (;;) {
+      if (this.#turns.needsLook(performance.now())) await this.#look();
+      const shard = this.#turns.next(performance.now());
+      if (shard === undefined) return { kind: 'nothing', waitUs: this.#turns.waitMs(performance.now()) * 1000 };
+      const found = await this.#take(shard, token);
+      if (found.kind === 'job') return found;
+    }
+  }
+
+  /**
+   * Ends the run of a job and, when `nextToken` is given, takes the next one: in the same script where it is the turn of the
+   * job's own shard, else of the shard whose turn it is.
+   */
+  async settle(held: Held, outcome: Outcome, nextToken?: string): Promise<Settled> {
+    if (!this.isSpread) return this.#first.settle(held, outcome, nextToken);
+    const own = this.#shardOf(held);
+    const holdMs = outcome.kind === 'busy' && outcome.scope === 'type' ? outcome.holdMs : undefined;
+    if (nextToken !== undefined && holdMs === undefined && this.#isTurnOf(own, nextToken)) {
+      return this.#settleAndTake(own, held, outcome, nextToken);
+    }
+    const ended = this.#source(own).settle(held, outcome, nextToken && ELSEWHERE, this.#turns.virtualTime);
+    const look = nextToken !== undefined && this.#turns.needsLook(performance.now()) ? this.#look() : undefined;
+    const [settled] = await Promise.all([ended, look]);
+    if (holdMs !== undefined) await Promise.all(this.#shards.map((shard) => shard.hold(holdMs)));
+    return nextToken === undefined ? settled : { ...settled, next: await this.dispatch(nextToken) };
+  }
+
+  /** Whether a job is held under this token, in any shard; a dispatch under it then answers that job. */
+  async holds(token: string): Promise<boolean> {
+    const all = await Promise.all(this.#shards.map((shard) => shard.renew([token])));
+    const holder = all.findIndex(({ lostTokens }) => lostTokens.length === 0);
+    if (holder >= 0) this.#doubt(token, holder);
+    return holder >= 0;
+  }
+
+  /** Keeps the locks of what runs; tells which runs are lost and which jobs are asked to stop. */
+  async renew(runs: readonly Held[]): Promise<{ lostTokens: string[]; cancelRequestedIds: string[] }> {
+    const tokens = new Map<number, string[]>();
+    for (const held of runs) {
+      const shard = this.#shardOf(held);
+      const own = tokens.get(shard);
+      if (own) own.push(held.token);
+      else tokens.set(shard, [held.token]);
+    }
+    const all = await Promise.all([...tokens].map(([shard, own]) => this.#source(shard).renew(own)));
+    return {
+      lostTokens: all.flatMap(({ lostTokens }) => lostTokens),
+      cancelRequestedIds: all.flatMap(({ cancelRequestedIds }) => cancelRequestedIds),
+    };
+  }
+
+  /** Stores how far a job is, JSON. False when it is no longer this worker's. */
+  progress(held: Held, json: string): Promise<boolean> {
+    return this.#home(held).progress(held.token, json);
+  }
+
+  /** See {@link WorkSource.emit}. */
+  emit(held: Held, first: number, chunks: readonly string[]): Promise<Emitted> {
+    return this.#home(held).emit(held.token, first, chunks);
+  }
+
+  /** The job costs this many units, 0.001 to 10,000. False when it is no longer this worker's. */
+  charge(held: Held, cost: number): Promise<boolean> {
+    return this.#home(held).charge(held.token, cost);
+  }
+
+  /** See {@link WorkSource.runsOf}. */
+  runsOf(held: Held): ReturnType<WorkSource['runsOf']> {
+    return this.#home(held).runsOf(held);
+  }
+
+  /** Takes back what dead workers were running. Ids of jobs that wait again and of jobs that ended. */
+  async recover(maxStalled: number): Promise<{ returnedIds: string[]; endedIds: string[] }> {
+    const all = await Promise.all(this.#shards.map((shard) => shard.recover(maxStalled, this.#floor)));
+    return {
+      returnedIds: all.flatMap(({ returnedIds }) => returnedIds),
+      endedIds: all.flatMap(({ endedIds }) => endedIds),
+    };
+  }
+
+  /** Removes results whose time is over. True when there was more than one call does. */
+  async sweep(): Promise<boolean> {
+    const all = await Promise.all(this.#shards.map((shard) => shard.sweep(this.#floor)));
+    const finishes = all.flatMap(({ idleAt }) => (idleAt === null ? [] : [idleAt]));
+    if (this.isSpread && finishes.length === all.length) await this.#rest(Math.max(...finishes));
+    return all.some(({ more }) => more);
+  }
+
+  get #floor(): number | '' {
+    return this.isSpread ? this.#turns.virtualTime : '';
+  }
+
+  /** All shards are at rest: all are told at once, so that they go on by one scale. */
+  async #rest(maxFinish: number): Promise<void> {
+    if (maxFinish <= this.#turns.virtualTime) return;
+    this.#turns.idle(maxFinish);
+    await this.#look();
+  }
+
+  #isTurnOf(own: number, nextToken: string): boolean {
+    const doubted = this.#inDoubt.get(nextToken);
+    if (doubted !== undefined) return doubted === own;
+    const now = performance.now();
+    return !this.#turns.needsLook(now) && this.#turns.next(now, own) === own;
+  }
+
+  async #settleAndTake(own: number, held: Held, outcome: Outcome, token: string): Promise<Settled> {
+    const settled = await this.#ask(
+      own,
+      token,
+      (source, floor) => source.settle(held, outcome, token, floor),
+      ({ next }) => next,
+    );
+    return settled.next.kind === 'job' ? settled : { ...settled, next: await this.dispatch(token) };
+  }
+
+  #take(shard: number, token: string): Promise<Dispatched> {
+    return this.#ask(
+      shard,
+      token,
+      (source, floor) => source.dispatch(token, floor),
+      (found) => found,
+    );
+  }
+
+  /** Sends a fetch to a shard. While it is not known what it came to, a repetition goes to the same shard first. */
+  async #ask<Reply>(
+    shard: number,
+    token: string,
+    send: (source: WorkSource, floor: number) => Promise<Reply>,
+    foundIn: (reply: Reply) => Dispatched,
+  ): Promise<Reply> {
+    const asked = this.#turns.ask(shard);
+    this.#doubt(token, shard);
+    try {
+      const reply = await send(this.#source(shard), this.#turns.virtualTime);
+      this.#inDoubt.delete(token);
+      this.#learn(asked, foundIn(reply));
+      return reply;
+    } catch (error) {
+      this.#turns.failed(asked);
+      throw error;
+    }
+  }
+
+  #learn(asked: Asked, found: Dispatched): void {
+    const now = performance.now();
+    if (found.kind === 'nothing') this.#turns.nothing(asked, msOf(found.waitUs), now);
+    else if (found.turn === null)
+      this.#turns.failed(asked); // A repeated dispatch: it says nothing of the shard.
+    else this.#turns.served(asked, standingOf(found.turn), now);
+  }
+
+  #doubt(token: string, shard: number): void {
+    this.#inDoubt.set(token, shard);
+    const [oldest] = this.#inDoubt.size > MOST_IN_DOUBT ? this.#inDoubt.keys() : [];
+    if (oldest !== undefined) this.#inDoubt.delete(oldest);
+  }
+
+  /** Asks all shards where they stand; whoever wants to know meanwhile waits for the same answer. */
+  #look(): Promise<void> {
+    this.#looking ??= this.#lookAtAll().finally(() => {
+      this.#looking = undefined;
+    });
+    return this.#looking;
+  }
+
+  async #lookAtAll(): Promise<void> {
+    const looked = this.#turns.look();
+    const turns = await Promise.all(this.#shards.map((shard) => shard.turn(this.#turns.virtualTime)));
+    looked(turns.map(standingOf), performance.now());
+  }
+
+  #home(held: Held): WorkSource {
+    return this.#source(this.#shardOf(held));
+  }
+
+  #shardOf({ tenant }: Held): number {
+    return this.isSpread ? shardOf(decodeTenant(tenant), this.#shards.length) : 0;
+  }
+
+  #source(shard: number): WorkSource {
+    const source = this.#shards[shard];
+    if (source === undefined) throw new RangeError(`type "${this.type}" has no shard ${shard}`);
+    return source;
+  }
+}
+
+/** A type over all its shards. */
+export function openTypeSource(
+  redis: RedisLink,
+  type: string,
+  settings: Settings,
+  options: { readonly worker: string; readonly lockMs: number },
+): TypeSource {
+  const { count } = settings.shards;
+  const own = typeSettings(settings, type);
+  return new TypeSource(
+    Array.from(
+      { length: count },
+      (_, index) => new WorkSource(redis, type, own, { ...options, shard: { index, count } }),
+    ),
+  );
+}
+
+function standingOf({ virtualTime, head, waitUs }: Turn) {
+  return { virtualTime, head, waitMs: msOf(waitUs) };
+}
+
+function msOf(waitUs: number | null): number | null {
+  return waitUs === null ? null : waitUs / 1000;
+}
