@@ -10,6 +10,7 @@
     priority     BullMQ's, 1 … 10
     cost         of each job
     count        of jobs
+    beside       see admit
   Returns { 'quoted', unix ms, depth, free places, first, last, µs of a mean run (0: nobody has measured) }, first and last
   being { wait µs, basis, earliest µs, latest µs }; or { 'cost_exceeds_max', the greatest cost that can pass } (text).
 ]]
@@ -45,6 +46,7 @@ end
 
 return function(ARGV)
   load_type(ARGV[1])
+  ty.scarce_beside = ARGV[7] == '1'
   local b, priority, cost, count = load_bucket(ARGV[2]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
   apply_profile(b, ARGV[3])
   local policed = b.pace >= 2

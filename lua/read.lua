@@ -8,6 +8,7 @@
     id           of the job
     scan         how many jobs ahead are looked at, at most, where costs differ
     result       "1" to have the result too, which may be large
+    beside       see admit
   Returns { 'none' } or { state, position (0: none), wait µs, basis, approximate (0 | 1), earliest µs, latest µs (-1:
   nobody has measured), unix ms, fields of the hash };
   the payload is not among the fields;
@@ -82,6 +83,7 @@ end
 
 return function(ARGV)
   load_type(ARGV[1])
+  ty.scarce_beside = ARGV[6] == '1'
   local b, id = load_bucket(ARGV[2]), ARGV[3]
   local job = b.prefix .. id
   local fields = read_fields(job, ARGV[5] == '1')

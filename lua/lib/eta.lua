@@ -25,11 +25,11 @@ local function type_wait_behind(cost)
   return math.max(now, math.max(ty.tat, floor) + (cost - (ty.burst - 1)) * ty.T, ty.held) - now
 end
 
--- Others wait for workers, a cap is reached or an upstream is busy: the bucket's own rate is not what decides.
+-- Others wait for workers, here or in another shard, a cap is reached or an upstream is busy: the bucket's own rate is not what decides.
 local function is_scarce(b)
   if b.paused or ty.paused or b.held > now or ty.held > now then return true end
   if b.active >= b.conc or ty.running >= ty.conc then return true end
-  return ty.busy > 0 and now - ty.busy > SCARCE_AFTER_US
+  return ty.scarce_beside or ty.busy > 0 and now - ty.busy > SCARCE_AFTER_US
 end
 
 -- The same of a job that was paid for at the door: it may start as soon as the last of the unpaid ones before it has, of

@@ -28,6 +28,7 @@ import type {
   TypeView,
 } from './shaping.js';
 import { allShards } from './shard-stats.js';
+import { ShardWatch } from './shard-watch.js';
 import { tenantsAt } from './tenants-at.js';
 
 /** Jobs that a read looks at, at most, where costs differ, and entries that a page looks at. */
@@ -41,11 +42,13 @@ export class RedisShaping implements Shaping {
   readonly #redis: RedisLink;
   readonly #settings: Settings;
   readonly #retrying: Retrying;
+  readonly #watch: ShardWatch;
 
   constructor(redis: RedisLink, settings: Settings) {
     this.#redis = redis;
     this.#settings = settings;
     this.#retrying = new Retrying(redis, settings);
+    this.#watch = new ShardWatch(redis, settings.shards);
   }
 
   async admit(type: string, tenant: string, jobs: readonly NewJob[]): Promise<DoorAnswer> {
@@ -54,9 +57,10 @@ export class RedisShaping implements Shaping {
     const profile = profileBytes(this.#settings.profile(type, tenant), slackUs);
     const own = type === DELIVERY_TYPE ? '' : hookMark(this.#settings.webhookEvents?.(tenant) ?? []);
     const bucket = ['', encodeTenant(tenant), profile, keepResults.ageMs, keepResults.count];
+    const beside = await this.#beside(type, tag);
     const { verdicts, depth, freePlaces } = await admitInSteps(jobs, (step, closed) => {
       const jobValues = step.flatMap((job) => jobArguments(type, job, attempts, own));
-      return this.#run(scripts.admit, tag, [...bucket, closed ? '1' : '', ...jobValues]);
+      return this.#run(scripts.admit, tag, [...bucket, closed ? '1' : '', beside, ...jobValues]);
     });
     const admissions: Admission[] = [];
     for (const { verdict, unixMs } of verdicts) {
@@ -123,16 +127,9 @@ export class RedisShaping implements Shaping {
   async quote(type: string, tenant: string, { count, priority, cost }: QuotedJobs): Promise<Quote> {
     const { slackUs } = typeSettings(this.#settings, type);
     const profile = profileBytes(this.#settings.profile(type, tenant), slackUs);
-    return quoteOf(
-      await this.#run(scripts.quote, this.#tagOf(type, tenant), [
-        '',
-        encodeTenant(tenant),
-        profile,
-        priority + 1,
-        cost,
-        count,
-      ]),
-    );
+    const tag = this.#tagOf(type, tenant);
+    const jobs = [priority + 1, cost, count, await this.#beside(type, tag)];
+    return quoteOf(await this.#run(scripts.quote, tag, ['', encodeTenant(tenant), profile, ...jobs]));
   }
 
   async bucket(type: string, tenant: string): Promise<BucketView> {
@@ -178,8 +175,14 @@ export class RedisShaping implements Shaping {
   async #read(tenant: string, id: string, result: '0' | '1'): Promise<JobView | undefined> {
     const home = jobHome(this.#settings.shards, tenant, id);
     if (!home || !this.#settings.type(home.type)) return undefined;
-    const found = await this.#run(scripts.read, home.tag, ['', encodeTenant(tenant), id, SCAN_LIMIT, result]);
+    const beside = await this.#beside(home.type, home.tag);
+    const found = await this.#run(scripts.read, home.tag, ['', encodeTenant(tenant), id, SCAN_LIMIT, result, beside]);
     return found && jobViewOf(home.type, tenant, id, found);
+  }
+
+  /** '1' where workers of the type are scarce in another shard. */
+  async #beside(type: string, tag: ShardTag): Promise<'' | '1'> {
+    return (await this.#watch.isScarceBeside(type, tag)) ? '1' : '';
   }
 
   #tagOf(type: string, tenant: string): ShardTag {

@@ -85,7 +85,7 @@ export const scripts = {
   admit: describeScript(
     library,
     'admit',
-    ['now', 'tenant', 'profile', 'keep_age', 'keep_count', 'closed', 'jobs...'],
+    ['now', 'tenant', 'profile', 'keep_age', 'keep_count', 'closed', 'beside', 'jobs...'],
     (reply) => {
       const [unixMs, depth, free, verdicts] = asList(reply);
       return {
@@ -165,7 +165,7 @@ export const scripts = {
       return { kind: asWord(kind, ['format', 'shards']), stored: asText(stored) };
     },
   ),
-  read: describeScript(library, 'read', ['now', 'tenant', 'id', 'scan', 'result'], (reply) => {
+  read: describeScript(library, 'read', ['now', 'tenant', 'id', 'scan', 'result', 'beside'], (reply) => {
     const [state, position, waitUs, basis, approximate, earliest, latest, unixMs, fields] = asList(reply);
     if (state === 'none') return undefined;
     return {
@@ -183,19 +183,24 @@ export const scripts = {
     const [more, score, id, ids] = asList(reply);
     return { more: asInteger(more) === 1, afterScore: asText(score), afterId: asText(id), ids: asTexts(ids) };
   }),
-  quote: describeScript(library, 'quote', ['now', 'tenant', 'profile', 'priority', 'cost', 'count'], (reply) => {
-    const [kind, unixMs, depth, free, first, last, meanRunUs] = asList(reply);
-    if (kind === 'cost_exceeds_max') return { kind: 'cost_exceeds_max' as const, max: asNumber(unixMs) };
-    return {
-      kind: 'quoted' as const,
-      unixMs: asNumber(unixMs),
-      depth: asInteger(depth),
-      freePlaces: asInteger(free),
-      first: parseStart(first),
-      last: parseStart(last),
-      meanRunUs: asInteger(meanRunUs),
-    };
-  }),
+  quote: describeScript(
+    library,
+    'quote',
+    ['now', 'tenant', 'profile', 'priority', 'cost', 'count', 'beside'],
+    (reply) => {
+      const [kind, unixMs, depth, free, first, last, meanRunUs] = asList(reply);
+      if (kind === 'cost_exceeds_max') return { kind: 'cost_exceeds_max' as const, max: asNumber(unixMs) };
+      return {
+        kind: 'quoted' as const,
+        unixMs: asNumber(unixMs),
+        depth: asInteger(depth),
+        freePlaces: asInteger(free),
+        first: parseStart(first),
+        last: parseStart(last),
+        meanRunUs: asInteger(meanRunUs),
+      };
+    },
+  ),
   inspect: describeScript(library, 'inspect', ['now', 'tenant'], (reply) => {
     const [level, waiting, delayed, running, cost, bytes, nextUs, served, deserved] = asList(reply);
     return {

@@ -187,7 +187,7 @@ export class WorkSource {
     tenant,
     id,
   }: Omit<Held, 'token'>): Promise<{ state: string; fields: JobFields; unixMs: number } | undefined> {
-    return this.#run(scripts.read, ['', tenant, id, 0, '']);
+    return this.#run(scripts.read, ['', tenant, id, 0, '', '']);
   }
 
   /** Takes back what dead workers were running. Ids of jobs that wait again and of jobs that ended. */

@@ -227,6 +227,9 @@ describe('a value that is not what the field holds is told with its place', () =
     ['listen: localhost:65536', [`2:9 listen: ${LISTEN}; got "localhost:65536"`]],
     ['listen: http://localhost:80', [`2:9 listen: ${LISTEN}; got "http://localhost:80"`]],
     ['listen: "[:::1]:80"', [`2:9 listen: ${LISTEN}; got "[:::1]:80"`]],
+    ['shards: 0', ['2:9 shards: expected a whole number from 1 to 1024; got 0']],
+    ['shards: 2.5', ['2:9 shards: expected a whole number from 1 to 1024; got 2.5']],
+    ['shards: 1025', ['2:9 shards: expected a whole number from 1 to 1024; got 1025']],
     ['durability: never', ['2:13 durability: expected everysec or always; got "never"']],
     ['durability: true', ['2:13 durability: expected everysec or always; got true']],
     [
@@ -316,7 +319,7 @@ describe('a value that is not what the field holds is told with its place', () =
     [
       '<<: { listen: x }',
       [
-        '2:1 ["<<"]: unknown field; the fields here are redis, listen, durability, memory, metrics, dashboard, lockDuration, stalledInterval, shutdownGrace, admin, gateways, workers, trustProxy, types, tiers, defaultTier, tenants, policies, routes, webhooks',
+        '2:1 ["<<"]: unknown field; the fields here are redis, listen, shards, durability, memory, metrics, dashboard, lockDuration, stalledInterval, shutdownGrace, admin, gateways, workers, trustProxy, types, tiers, defaultTier, tenants, policies, routes, webhooks',
       ],
     ],
     ['types: {}', ['2:1 types: stands here twice; first on line 1']],
@@ -332,21 +335,21 @@ describe('a file that is no configuration at all is told', () => {
       'empty',
       '',
       [
-        '1:1 : expected a mapping with redis, listen, durability, memory, metrics, dashboard, lockDuration, stalledInterval, shutdownGrace, admin, gateways, workers, trustProxy, types, tiers, defaultTier, tenants, policies, routes, webhooks; got nothing',
+        '1:1 : expected a mapping with redis, listen, shards, durability, memory, metrics, dashboard, lockDuration, stalledInterval, shutdownGrace, admin, gateways, workers, trustProxy, types, tiers, defaultTier, tenants, policies, routes, webhooks; got nothing',
       ],
     ],
     [
       'a comment',
       '# nothing\n',
       [
-        '1:1 : expected a mapping with redis, listen, durability, memory, metrics, dashboard, lockDuration, stalledInterval, shutdownGrace, admin, gateways, workers, trustProxy, types, tiers, defaultTier, tenants, policies, routes, webhooks; got nothing',
+        '1:1 : expected a mapping with redis, listen, shards, durability, memory, metrics, dashboard, lockDuration, stalledInterval, shutdownGrace, admin, gateways, workers, trustProxy, types, tiers, defaultTier, tenants, policies, routes, webhooks; got nothing',
       ],
     ],
     [
       'a list',
       '- types\n',
       [
-        '1:1 : expected a mapping with redis, listen, durability, memory, metrics, dashboard, lockDuration, stalledInterval, shutdownGrace, admin, gateways, workers, trustProxy, types, tiers, defaultTier, tenants, policies, routes, webhooks; got a list',
+        '1:1 : expected a mapping with redis, listen, shards, durability, memory, metrics, dashboard, lockDuration, stalledInterval, shutdownGrace, admin, gateways, workers, trustProxy, types, tiers, defaultTier, tenants, policies, routes, webhooks; got a list',
       ],
     ],
     ['no types', 'redis: embedded\n', ['1:1 types: required; expected a mapping of names ({} for none)']],

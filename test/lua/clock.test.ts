@@ -71,7 +71,7 @@ test('a clock that jumps a minute ahead and comes back delays nobody by it', asy
 test('without an explicit instant it is the time of the server', async () => {
   const shard = redis.shard();
   const [before] = await shard.redis.time();
-  const { unixMs } = await shard.run(scripts.admit, ['', encodeTenant('a'), '', 1000, 10]);
+  const { unixMs } = await shard.run(scripts.admit, ['', encodeTenant('a'), '', 1000, 10, '', '']);
   const [after] = await shard.redis.time();
   expect(unixMs).toBeGreaterThanOrEqual(Number(before) * 1000);
   expect(unixMs).toBeLessThan((Number(after) + 1) * 1000);

@@ -72,6 +72,8 @@ export class ScriptShard {
   attempts = 3;
   lockMs = 600_000;
   stepLimit = 100;
+  /** '1': workers are scarce in another shard of the type. */
+  beside: '' | '1' = '';
   /** Up to where virtual time has come in any shard of the type; '' when this is the only one. */
   floor: number | '' = '';
   readonly #change: ChangeScript | undefined;
@@ -114,7 +116,7 @@ export class ScriptShard {
   ): Promise<ReplyOf<'admit'> & { first: AdmitVerdict | undefined }> {
     const text = profile === '' ? '' : textOf(profile);
     const argv = jobs.flatMap((job) => this.#jobArguments(job));
-    const rest = [this.keepAgeMs, this.keepCount, closed];
+    const rest = [this.keepAgeMs, this.keepCount, closed, this.beside];
     const reply = await this.run(scripts.admit, [this.nowUs, encodeTenant(tenant), text, ...rest, ...argv]);
     return { ...reply, first: reply.verdicts[0] };
   }
@@ -194,7 +196,7 @@ export class ScriptShard {
   }
 
   read(tenant: string, id: string, scan = 1000): Promise<ReplyOf<'read'>> {
-    return this.run(scripts.read, [this.nowUs, encodeTenant(tenant), id, scan, '1']);
+    return this.run(scripts.read, [this.nowUs, encodeTenant(tenant), id, scan, '1', this.beside]);
   }
 
   quote(
@@ -204,7 +206,7 @@ export class ScriptShard {
   ): Promise<ReplyOf<'quote'>> {
     const text = profile === '' ? '' : textOf(profile);
     const { count, priority, cost } = jobs;
-    return this.run(scripts.quote, [this.nowUs, encodeTenant(tenant), text, priority + 1, cost, count]);
+    return this.run(scripts.quote, [this.nowUs, encodeTenant(tenant), text, priority + 1, cost, count, this.beside]);
   }
 
   stats(): Promise<ReplyOf<'stats'>> {
