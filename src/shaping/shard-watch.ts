@@ -1,5 +1,4 @@
-import type { Redis } from 'ioredis';
-import { orUnavailable } from '../redis/connection.js';
+import { orUnavailable, type RedisLink } from '../redis/connection.js';
 import type { ShardTag } from '../redis/keys.js';
 import { runScript } from '../redis/script.js';
 import type { Shards } from '../redis/shards.js';
@@ -14,11 +13,11 @@ const FRESH_MS = 50;
  * never. The connection is the caller's to close.
  */
 export class ShardWatch {
-  readonly #redis: Redis;
+  readonly #redis: RedisLink;
   readonly #shards: Shards;
   readonly #seen = new Map<string, { readonly untilMs: number; readonly scarce: Promise<ReadonlySet<ShardTag>> }>();
 
-  constructor(redis: Redis, shards: Shards) {
+  constructor(redis: RedisLink, shards: Shards) {
     this.#redis = redis;
     this.#shards = shards;
   }

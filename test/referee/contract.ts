@@ -7,6 +7,8 @@ export interface TypeContract {
   readonly capacity?: StatedTerms;
   /** Slots of all its workers together; absent: never scarce. */
   readonly slots?: number;
+  /** True where the type is spread over several shards: fairness is then to within a job more for each of its slots. */
+  readonly spread?: boolean;
   /** Lateness within which a bucket keeps its place; absent: half an emission interval, at least 25 and at most 250. */
   readonly slackMs?: number;
 }

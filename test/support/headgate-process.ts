@@ -14,6 +14,9 @@ const READY_WITHIN_MS = 120_000;
 /** What is shown of the log when something goes wrong. */
 const SHOWN_LINES = 40;
 
+/** `TEST_SHARDS=3 npx vitest run --project system …` runs suites whose types have no capacity over so many shards. */
+const SHARDS = process.env.TEST_SHARDS === undefined ? {} : { shards: Number(process.env.TEST_SHARDS) };
+
 /** How a process ended. */
 export interface Ended {
   readonly code: number | null;
@@ -168,7 +171,8 @@ export class HeadgateFolder {
   async configure(config: string | object): Promise<void> {
     await mkdir(this.dir, { recursive: true });
     // JSON is YAML.
-    await writeFile(this.configFile, typeof config === 'string' ? config : JSON.stringify(config, null, 2));
+    const text = typeof config === 'string' ? config : JSON.stringify({ ...SHARDS, ...config }, null, 2);
+    await writeFile(this.configFile, text);
   }
 
   /** Starts a command over this folder and does not wait for it. The API listens on a free port unless told otherwise. */

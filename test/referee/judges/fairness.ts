@@ -1,4 +1,4 @@
-import type { BucketRecord, CaseFile, Run } from '../case-file.js';
+import type { BucketRecord, CaseFile, Run, TypeRecord } from '../case-file.js';
 import { type Judge, shown, type Violation } from '../judgement.js';
 import { StepCount } from '../step-count.js';
 import { termsAt } from '../terms.js';
@@ -21,7 +21,8 @@ interface Contender {
 
 /**
  * G3, fairness: between two buckets that stay ready, the cost served (as jobs start) differs by weight by no more than one
- * largest job of each: |Wi/wi − Wj/wj| ≤ ci_max/wi + cj_max/wj in every interval.
+ * largest job of each: |Wi/wi − Wj/wj| ≤ ci_max/wi + cj_max/wj in every interval. In a type that is spread over several shards it
+ * is one of the largest of all more for each slot of the type, which may be fetching.
  *
  * Only buckets without a rate of their own are certainly ready whenever something waits and their own cap is not reached;
  * their intervals follow from admissions and starts. Starts within the arrival tolerance of an edge count for the other side.
@@ -31,12 +32,14 @@ export const judgeFairness: Judge = (file) => {
   let judged = 0;
   for (const type of file.types) {
     const contenders = type.buckets.flatMap((bucket) => contender(file, bucket));
+    const unheard = spreadOf(type, contenders);
     for (const [one, other] of pairs(contenders)) {
       const shared = overlaps(one.ready, other.ready);
       if (shared.length === 0) continue;
       judged += 1;
       for (const interval of shared) {
-        const found = disadvantage(file, one, other, interval) ?? disadvantage(file, other, one, interval);
+        const found =
+          disadvantage(file, one, other, interval, unheard) ?? disadvantage(file, other, one, interval, unheard);
         if (found === undefined) continue;
         violations.push(found);
         break;
@@ -45,6 +48,13 @@ export const judgeFairness: Judge = (file) => {
   }
   return { guarantee: 'G3', what: 'pairs of buckets that stayed ready together', judged, excused: 0, violations };
 };
+
+/** What fetches that are under way at once in several shards may add, in units per weight. */
+function spreadOf({ contract: { spread, slots } }: TypeRecord, contenders: readonly Contender[]): number {
+  if (spread !== true) return 0;
+  if (slots === undefined) throw new Error('a type that is spread says how many slots it has');
+  return slots * Math.max(0, ...contenders.map(({ largest, weight }) => largest / weight));
+}
 
 function contender(file: CaseFile, bucket: BucketRecord): Contender[] {
   const terms = termsAt(bucket.pieces, -Infinity);
@@ -110,8 +120,14 @@ function overlaps(some: readonly Interval[], others: readonly Interval[]): Inter
 }
 
 /** A stretch of the interval in which `rich` certainly got more than the bound beyond `poor`. */
-function disadvantage(file: CaseFile, rich: Contender, poor: Contender, { from, to }: Interval): Violation | undefined {
-  const bound = rich.largest / rich.weight + poor.largest / poor.weight;
+function disadvantage(
+  file: CaseFile,
+  rich: Contender,
+  poor: Contender,
+  { from, to }: Interval,
+  unheard: number,
+): Violation | undefined {
+  const bound = rich.largest / rich.weight + poor.largest / poor.weight + unheard;
   const { arrivalMs } = file.tolerances;
   const got = within(rich.bucket.runs, from + arrivalMs, to);
   const might = within(poor.bucket.runs, from, to + arrivalMs);
