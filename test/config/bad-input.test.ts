@@ -216,9 +216,12 @@ describe('a value that is not what the field holds is told with its place', () =
 
   /** The rest of a file, the problems. */
   const rest: [string, string[]][] = [
-    ['redis: 6379', [`2:8 redis: ${REDIS}; got a number`]],
+    ['redis: 6379', [`2:8 redis: ${REDIS}, or a mapping with url, sentinel or cluster; got a number`]],
     ['redis: localhost:6379', [`2:8 redis: ${REDIS}; did you mean redis://localhost:6379?`]],
-    ['redis: { cluster: [redis://a] }', [`2:8 redis: ${REDIS}; got a mapping`]],
+    [
+      'redis: { cluster: [redis://a] }',
+      ['2:20 redis.cluster[0]: expected HOST:PORT such as 10.0.0.1:6379 or "[::1]:6379"; got "redis://a"'],
+    ],
     ['redis: env:NO_SUCH_REDIS', ['2:8 redis: the environment variable NO_SUCH_REDIS is not set']],
     ['redis: env:constructor', ['2:8 redis: the environment variable constructor is not set']],
     ['listen: 8080', [`2:9 listen: ${LISTEN}; got 8080`]],
