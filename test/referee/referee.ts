@@ -99,7 +99,7 @@ export class Referee {
   }
 
   /** Resolves when the trace satisfies `condition`, looked at after every event; rejects after `timeoutMs`. */
-  async until(condition: (trace: Trace) => boolean, timeoutMs = 30_000): Promise<void> {
+  async until(condition: (trace: Trace) => boolean, timeoutMs = 120_000): Promise<void> {
     const known = () => [...this.#server.events(), ...this.#recorded];
     if (condition(known())) return;
     await new Promise<void>((resolve, reject) => {

@@ -100,7 +100,7 @@ export class Witness {
   }
 
   /** Looks at every admitted job until it has ended; what has not within `timeoutMs` is left to the verdict. */
-  async followToEnds(timeoutMs = 30_000): Promise<void> {
+  async followToEnds(timeoutMs = 120_000): Promise<void> {
     const deadline = this.#referee.now() + timeoutMs;
     for (const [job, tenant] of this.#admitted) {
       for (;;) {

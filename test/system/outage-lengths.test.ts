@@ -129,8 +129,9 @@ describe.each([
     }
     await proxy.pass();
     await expect.poll(readiness).toBe(200);
+    const again = referee.now();
     expect((await witness.enqueue(job)).status).toBe(202);
-    await startsAfter(referee.now(), busy ? 10 : 1);
+    await startsAfter(again, busy ? 10 : 1);
     referee.recordOutage({ from, to: referee.now(), note: `the network ${way} for ${seconds} s` });
     await callers?.end();
     await witness.followToEnds(90_000);
