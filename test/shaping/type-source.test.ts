@@ -194,3 +194,39 @@ test('data that is spread over another number of shards is refused by name, and 
   );
   expect(await redis.dbsize()).toBe(before);
 });
+
+test('a tenant that went quiet leaves nothing behind, in whatever shard', async () => {
+  const brief = new ShapedType(redis, { keepResults: { ageMs: 0, count: 0 } }, SHARDS);
+  await brief.source.configure();
+  const before = (await redis.keys(`{hg:${brief.name}:*`)).length;
+  for (const tenant of tenantsOf(1, 1, 1)) {
+    brief.profiles.set(tenant, { weight: 0.1 });
+    await brief.fill(tenant, 2, { cost: 10 });
+  }
+  for (let ran = 0; ran < 6; ran += 1) {
+    const token = brief.source.newToken();
+    const found = await brief.source.dispatch(token);
+    if (found.kind === 'job') await brief.source.settle(heldOf(token, found), DONE);
+  }
+  const left = async () => {
+    await brief.source.sweep();
+    return (await redis.keys(`{hg:${brief.name}:*`)).filter((key) => /:(bucket|q|results)/.test(key));
+  };
+  await expect.poll(left, { timeout: 30_000, interval: 200 }).toEqual([]);
+  expect((await redis.keys(`{hg:${brief.name}:*`)).length).toBeLessThanOrEqual(before + 2 * SHARDS);
+});
+
+test('an idle pool asks each shard now and then, and not more often', async () => {
+  const asked: number[] = [];
+  for (let at = 0; at < 20; at += 1) {
+    const found = await type.source.dispatch(type.source.newToken());
+    if (found.kind === 'nothing') asked.push(found.waitUs ?? Infinity);
+  }
+  // The first went through all of them; the others knew.
+  expect(Math.min(...asked)).toBeGreaterThan(0);
+  expect(Math.max(...asked)).toBeLessThanOrEqual(5_000_000);
+  const { calls = '' } = /cmdstat_fcall:calls=(?<calls>\d+)/.exec(await redis.info('commandstats'))?.groups ?? {};
+  await type.source.dispatch(type.source.newToken());
+  const again = /cmdstat_fcall:calls=(?<calls>\d+)/.exec(await redis.info('commandstats'))?.groups?.calls;
+  expect(again).toBe(calls);
+});
