@@ -46,7 +46,11 @@ export function dashboard({ redis, shaping, settings, version, onError }: Dashbo
     sessions: store,
     tally: flush,
     routes: async (app, parts) => {
-      app.addHook('onClose', async () => flush.close());
+      app.addHook('onListen', async () => reader.start());
+      app.addHook('onClose', async () => {
+        reader.stop();
+        await flush.close();
+      });
       sessionRoutes(app, parts, store);
       await app.register(async (scope) => assetRoutes(scope));
       await app.register(async (keyed) => {

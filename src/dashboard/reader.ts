@@ -1,6 +1,7 @@
 import { RedisUnavailable } from '../redis/outage.js';
 import { BucketWatch, type ReadWaits } from './bucket-watch.js';
 import { type TypeSources, TypeWatch } from './type-watch.js';
+import { STEP_MS } from './view/history.js';
 
 /** Between the beginnings of two readings, in milliseconds. */
 const EVERY_MS = 1000;
@@ -10,6 +11,8 @@ const WALK = 400;
 const MOST_WANTED = 1000;
 /** Buckets over time that are kept in mind. */
 const MOST_OPENED = 200;
+/** Types whose history goes on while no page is open, the first ones: two commands each in every step. */
+const MOST_KEPT = 10;
 
 /** What a page has before its eyes. */
 export interface Wanted {
@@ -40,8 +43,9 @@ export interface ReaderOptions extends TypeSources {
 }
 
 /**
- * Reads what all pages of this process show, once for all of them and once a second at most. It reads only while a page is
- * open; what it remembers of the time before stays. A reading is bounded: buckets beyond it are read at one of the next.
+ * Reads what all pages of this process show, once for all of them and once a second at most. A reading is bounded: buckets
+ * beyond it are read at one of the next. While no page is open it only glances at the types, once in each step of their
+ * history and in the middle of it, from {@link start} until {@link stop}; what it remembers of the time before stays.
  */
 export class Reader {
   readonly types: ReadonlyMap<string, TypeWatch>;
@@ -52,6 +56,7 @@ export class Reader {
   #reading: Promise<void> | undefined;
   #isUp = true;
   #hasRead = false;
+  #isStarted = false;
 
   constructor(options: ReaderOptions) {
     this.#options = options;
@@ -76,34 +81,68 @@ export class Reader {
   /** Reads for a page from now on; returns how to take that back. */
   watch(watcher: Watcher): () => void {
     this.#watchers.add(watcher);
-    if (this.#timer === undefined && this.#reading === undefined) this.#readIn(0);
+    if (this.#watchers.size === 1) this.#readNext();
     return () => {
       this.#watchers.delete(watcher);
       if (this.#watchers.size === 0) this.#rest();
     };
   }
 
-  #readIn(ms: number): void {
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      const startedAt = performance.now();
-      this.#reading = this.#readOnce().finally(() => {
-        this.#reading = undefined;
-        if (this.#watchers.size > 0) this.#readIn(Math.max(0, EVERY_MS - (performance.now() - startedAt)));
-      });
-    }, ms);
+  /** Keeps the history of the types from now on. */
+  start(): void {
+    this.#isStarted = true;
+    if (this.#watchers.size === 0) this.#readNext();
+  }
+
+  /** Takes {@link start} back. Pages that are open are read for as before. */
+  stop(): void {
+    this.#isStarted = false;
+    if (this.#watchers.size === 0) this.#rest();
+  }
+
+  /** Sets when to read next, by what is wanted now; a reading that is under way does so at its end. */
+  #readNext(sinceMs = Number.POSITIVE_INFINITY): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#reading !== undefined || (this.#watchers.size === 0 && !this.#isStarted)) return;
+    const ms = this.#watchers.size === 0 ? untilMidStep(Date.now()) : this.#hasRead ? EVERY_MS - sinceMs : 0;
+    this.#timer = setTimeout(() => this.#read(), Math.max(0, ms));
+    // A glance is nothing to stay alive for.
+    if (this.#watchers.size === 0) this.#timer.unref();
+  }
+
+  #read(): void {
+    const startedAt = performance.now();
+    const reading = this.#watchers.size === 0 ? this.#glance() : this.#readOnce();
+    this.#reading = reading.finally(() => {
+      this.#reading = undefined;
+      this.#readNext(performance.now() - startedAt);
+    });
   }
 
   #rest(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
     this.#hasRead = false;
-    this.#pause();
+    this.#pause(this.#isStarted ? this.#kept : []);
+    this.#readNext();
   }
 
-  /** What is read next comes after a gap. */
-  #pause(): void {
-    for (const each of [...this.types.values(), ...this.#opened.values()]) each.pauseReading();
+  /** What is read next comes after a gap, but of types that go on. */
+  #pause(goingOn: readonly TypeWatch[] = []): void {
+    for (const each of this.types.values()) if (!goingOn.includes(each)) each.pauseReading();
+    for (const each of this.#opened.values()) each.pauseReading();
+  }
+
+  get #kept(): readonly TypeWatch[] {
+    return [...this.types.values()].slice(0, MOST_KEPT);
+  }
+
+  async #glance(): Promise<void> {
+    try {
+      await Promise.all(this.#kept.map((type) => type.glance()));
+    } catch (error) {
+      this.#pause();
+      if (!(error instanceof RedisUnavailable)) this.#options.onError(error);
+    }
   }
 
   async #readOnce(): Promise<void> {
@@ -136,6 +175,11 @@ export class Reader {
     if (this.#opened.size > MOST_OPENED && oldest !== undefined) this.#opened.delete(oldest);
     await opened.add(bucket, watch.newlyRefusedOf(tenant), watch.reading.atMs);
   }
+}
+
+/** A reading in the middle of each step: one that is a little late is still in its own. */
+function untilMidStep(nowMs: number): number {
+  return STEP_MS - ((nowMs + STEP_MS / 2) % STEP_MS);
 }
 
 function wantedOf(type: string, asked: readonly Wanted[]): ReadonlySet<string> {

@@ -4,7 +4,7 @@ import type { TypeView } from '../shaping/shaping.js';
 import { KnownBuckets } from './known-buckets.js';
 import { type BucketRow, bucketRow } from './view/bucket-row.js';
 import { type Crowd, crowdOf } from './view/crowd.js';
-import { DoorMinute } from './view/door-minute.js';
+import { type DoorFlow, DoorMinute } from './view/door-minute.js';
 import { smoothed, unitsServed } from './view/flow.js';
 import { History, type Point } from './view/history.js';
 import { type TypeRow, typeRow } from './view/type-row.js';
@@ -70,27 +70,44 @@ export class TypeWatch {
 
   /** Reads it: the buckets that are wanted, and about `budget` others. Throws RedisUnavailable. */
   async read(wanted: ReadonlySet<string>, budget: number): Promise<void> {
-    const counts = await this.#sources.doorCounts(this.name, this.#door.missing);
-    const flow = this.#door.add(counts);
+    const door = await this.#readDoor();
     const asked = new Set([...wanted, ...(budget > 0 ? this.#door.tenants : [])]);
     const [view] = await Promise.all([this.#sources.type(this.name), this.buckets.read(asked, budget)]);
     const atMs = Date.now();
+    const flows = this.#flowsUntil(atMs, door, view);
+    this.#rows = undefined;
+    const buckets = this.buckets.all;
+    const crowd = crowdOf(view, buckets);
+    const row = typeRow(view, { rates: this.#rates, buckets, crowd, atMs });
+    const point = this.history.add({ atMs, flows, states: [row.waiting, row.running] });
+    this.#reading = { atMs, row, crowd, point };
+  }
+
+  /** Reads for its history alone what costs the same however many buckets there are. Throws RedisUnavailable. */
+  async glance(): Promise<void> {
+    const door = await this.#readDoor();
+    const view = await this.#sources.type(this.name);
+    const atMs = Date.now();
+    this.history.add({ atMs, flows: this.#flowsUntil(atMs, door, view), states: [null, view.running] });
+  }
+
+  async #readDoor(): Promise<DoorFlow> {
+    const elapsedMs = this.#before === undefined ? 0 : Date.now() - this.#before.atMs;
+    return this.#door.add(await this.#sources.doorCounts(this.name, this.#door.missingAfter(elapsedMs)));
+  }
+
+  /** Units in and out, and jobs refused, since the reading before; the rates go on with them. */
+  #flowsUntil(atMs: number, door: DoorFlow, view: TypeView): readonly number[] {
     const { before, rates } = { before: this.#before, rates: this.#rates };
     const elapsedMs = before === undefined ? 0 : atMs - before.atMs;
     const after = { servedPerSecond: view.servedPerSecond, atMs };
     const out = before === undefined ? 0 : unitsServed(before, after);
     this.#rates = {
-      in: before === undefined ? this.#door.admittedPerSecond : smoothed(rates.in, flow.admitted, elapsedMs),
+      in: before === undefined ? this.#door.admittedPerSecond : smoothed(rates.in, door.admitted, elapsedMs),
       out: before === undefined ? view.servedPerSecond : smoothed(rates.out, out, elapsedMs),
     };
     this.#before = after;
-    this.#rows = undefined;
-    const buckets = this.buckets.all;
-    const crowd = crowdOf(view, buckets);
-    const row = typeRow(view, { rates: this.#rates, buckets, crowd, atMs });
-    const states = [row.waiting, row.running];
-    const point = this.history.add({ atMs, flows: [flow.admitted, out, flow.refused], states });
-    this.#reading = { atMs, row, crowd, point };
+    return [door.admitted, out, door.refused];
   }
 
   /** Forgets what can only be compared with a reading a moment ago. */

@@ -114,6 +114,65 @@ describe('the reader', () => {
     expect(asked).toHaveLength(2);
   });
 
+  test('keeps the history of the types from its start, without a page and without a look at buckets', async () => {
+    vi.useFakeTimers({ now: 1_800_000_001_000 });
+    let admitted = 0;
+    const slot = () => ({ admitted, refused: 0, refusedOf: new Map() });
+    const { made, asked, watch, page } = reader({
+      doorCounts: async (_, slots) => ({
+        beganAtMs: 0,
+        slotMs: 5000,
+        slots: Array.from({ length: slots > 3 ? 1 : slots }, slot),
+      }),
+    });
+    made.start();
+    for (let step = 0; step < 13; step += 1) {
+      await vi.advanceTimersByTimeAsync(5000);
+      admitted += 10;
+    }
+    expect(asked).toEqual([]);
+    const { points = [] } = made.types.get('ocr')?.history ?? {};
+    expect(points.map(([at]) => at)).toEqual(Array.from({ length: 12 }, (_, i) => 1_800_000_000_000 + i * 5000));
+    // Nobody counts what waits; that runs is known.
+    expect(points.at(-1)?.slice(4)).toEqual([null, 1]);
+
+    const leave = watch(page());
+    await vi.advanceTimersByTimeAsync(7000);
+    expect(asked.length).toBeGreaterThan(4);
+    expect(points.at(-1)?.slice(4)).toEqual([5, 1]);
+    leave();
+    const [looks, steps] = [asked.length, points.length];
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect([asked.length, points.length]).toEqual([looks, steps + 4]);
+
+    made.stop();
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(points).toHaveLength(steps + 4);
+  });
+
+  test('glances at few types, and goes on after Redis was away', async () => {
+    vi.useFakeTimers();
+    let isAway = false;
+    let calls = 0;
+    const { made, errors } = reader({
+      typeNames: () => Array.from({ length: 30 }, (_, i) => `type${i}`),
+      doorCounts: async () => {
+        calls += 1;
+        if (isAway) throw new RedisUnavailable();
+        return { beganAtMs: 0, slotMs: 5000, slots: [] };
+      },
+    });
+    made.start();
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(calls).toBe(10);
+    isAway = true;
+    await vi.advanceTimersByTimeAsync(5000);
+    isAway = false;
+    await vi.advanceTimersByTimeAsync(5000);
+    expect([calls, errors]).toEqual([30, []]);
+    made.stop();
+  });
+
   test('tells pages when Redis is away, and when it is there again', async () => {
     let isAway = true;
     const { watch, page, readings, errors, made } = reader({

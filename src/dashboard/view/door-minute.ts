@@ -7,19 +7,26 @@ const OPEN_SLOTS = 2;
 /** Slots over which a rate is told before two readings can be compared. */
 const RECENT_SLOTS = 2;
 
+/** What came to the door since the reading before: units that were admitted, and jobs that were refused. */
+export interface DoorFlow {
+  readonly admitted: number;
+  readonly refused: number;
+}
+
 /** What became of a type's jobs at the door in the last minute, put together from readings of the latest slots. */
 export class DoorMinute {
   #slots = new Map<number, DoorSlot>();
   #refusedNow = new Map<string, number>();
   #slotMs = 1;
 
-  /** How many slots the next reading needs. */
-  get missing(): number {
-    return this.#slots.size === 0 ? MINUTE_SLOTS : OPEN_SLOTS;
+  /** How many slots the next reading needs, so long after the one before. */
+  missingAfter(elapsedMs: number): number {
+    if (this.#slots.size === 0) return MINUTE_SLOTS;
+    return Math.min(MINUTE_SLOTS, OPEN_SLOTS + Math.floor(elapsedMs / this.#slotMs));
   }
 
-  /** Takes a reading; tells what was admitted (units) and refused (jobs) since the one before: nothing by the first. */
-  add({ beganAtMs, slotMs, slots }: DoorCounts): { readonly admitted: number; readonly refused: number } {
+  /** Takes a reading; tells what came since the one before: nothing by the first. */
+  add({ beganAtMs, slotMs, slots }: DoorCounts): DoorFlow {
     const isFirst = this.#slots.size === 0;
     this.#refusedNow = new Map();
     this.#slotMs = slotMs;

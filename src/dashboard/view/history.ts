@@ -3,22 +3,22 @@ import { rounded } from './bucket-row.js';
 export const STEP_MS = 5000;
 const KEPT_MS = 15 * 60_000;
 
-/** What one reading adds: `flows` happened since the one before (units, jobs), `states` are as they were found. */
+/** What one reading adds: `flows` happened since the one before (units, jobs), `states` are as they were found, `null`: nobody looked. */
 export interface Sample {
   readonly atMs: number;
   readonly flows: readonly number[];
-  readonly states: readonly number[];
+  readonly states: readonly (number | null)[];
 }
 
 /** A step: when it began, its flows a second, and the states that were found last. */
-export type Point = readonly [atMs: number, ...values: number[]];
+export type Point = readonly [atMs: number, ...values: (number | null)[]];
 
 /** The last 15 minutes in steps of 5 s. Steps in which nobody looked are not there. */
 export class History {
   readonly #points: Point[] = [];
   #startedAtMs = Number.NaN;
   #flows: number[] = [];
-  #states: readonly number[] = [];
+  #states: readonly (number | null)[] = [];
 
   /** The steps that are over, oldest first. */
   get points(): readonly Point[] {

@@ -78,11 +78,12 @@ describe('counts at the door', () => {
 
   test('are compared slot by slot: what is new is told, and the minute adds up', () => {
     const minute = new DoorMinute();
-    expect(minute.missing).toBe(12);
+    expect(minute.missingAfter(0)).toBe(12);
     expect(
       minute.add({ beganAtMs: 60_000, slotMs: 5000, slots: [slot(5, { a: 1 }), slot(7, { a: 2, b: 1 })] }),
     ).toEqual({ admitted: 0, refused: 0 });
-    expect([minute.missing, minute.admittedPerSecond]).toEqual([2, 7 / 5]);
+    expect([minute.missingAfter(1000), minute.admittedPerSecond]).toEqual([2, 7 / 5]);
+    expect([minute.missingAfter(5200), minute.missingAfter(3_600_000)]).toEqual([3, 12]);
     expect([minute.refusedOf('a'), minute.newlyRefusedOf('a'), minute.refusedOf('c')]).toEqual([3, 0, 0]);
     // The slot before has grown, too: another process was late.
     expect(

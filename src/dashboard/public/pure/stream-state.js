@@ -77,7 +77,7 @@
  * @property {readonly string[]} heard events that this stream has sent; the first of each replaces what another one said
  * @property {Hello | null} hello
  * @property {ReadonlyMap<string, TypeRow>} overview
- * @property {{ type: string, points: number[][] }} history [at, in, out, refused, waiting, running] each
+ * @property {{ type: string, points: (number | null)[][] }} history [at, in, out, refused, waiting, running] each
  * @property {Buckets | null} buckets
  * @property {Summary | null} summary
  * @property {TenantDetail | null} tenant
@@ -198,9 +198,10 @@ function withRows(before, rows, keyOf) {
   return new Map([...before, ...rows.map((row) => /** @type {[string, T]} */ ([keyOf(row), row]))]);
 }
 
-/** @param {{ type: string, points: number[][] }} history @param {number[]} point */
+/** @param {{ type: string, points: (number | null)[][] }} history @param {(number | null)[]} point */
 function withPoint({ type, points }, point) {
-  const [at = 0] = point;
-  const kept = points.filter(([other = 0]) => other > at - HISTORY_MS && other < at);
+  const at = point[0] ?? 0;
+  const isKept = (/** @type {number} */ other) => other > at - HISTORY_MS && other < at;
+  const kept = points.filter(([other]) => isKept(other ?? 0));
   return { type, points: [...kept, point] };
 }

@@ -23,7 +23,7 @@ export class FlowChart {
   #when = h('span', { class: 'muted' });
   /** @type {uPlot | null} */
   #plot = null;
-  /** @type {number[][]} */
+  /** @type {(number | null)[][]} */
   #points = [];
   #resized = new ResizeObserver(() => this.#fit());
   #endTheme = onThemeChange(() => this.#remake());
@@ -52,7 +52,7 @@ export class FlowChart {
     this.#plot?.destroy();
   }
 
-  /** @param {number[][]} points the instant and one number for each line */
+  /** @param {(number | null)[][]} points the instant and one number for each line; none where nobody looked */
   update(points) {
     if (points === this.#points) return;
     this.#points = points;
@@ -65,7 +65,10 @@ export class FlowChart {
   #sayValues(index) {
     const point = this.#points[index ?? this.#points.length - 1];
     say(this.#when, point === undefined ? 'nothing yet' : index == null ? 'last 15 min' : clock(point[0] ?? 0));
-    for (const [line, value] of this.#values.entries()) say(value, units(point?.[line + 1] ?? 0));
+    for (const [line, value] of this.#values.entries()) {
+      const number = point?.[line + 1];
+      say(value, number === null ? '–' : units(number ?? 0));
+    }
   }
 
   #remake() {
@@ -133,10 +136,10 @@ export class FlowChart {
   }
 }
 
-/** @param {number[][]} points @param {number} lines @returns {[number[], ...number[][]]} */
+/** @param {(number | null)[][]} points @param {number} lines @returns {[number[], ...(number | null)[][]]} */
 function columns(points, lines) {
-  const times = points.map(([at = 0]) => at / 1000);
-  return [times, ...Array.from({ length: lines }, (_, line) => points.map((point) => point[line + 1] ?? 0))];
+  const times = points.map(([at]) => (at ?? 0) / 1000);
+  return [times, ...Array.from({ length: lines }, (_, line) => points.map((point) => point[line + 1] ?? null))];
 }
 
 /** The color that a custom property stands for here and now: a canvas knows no properties. @param {HTMLElement} element @param {string} name */

@@ -155,10 +155,10 @@ export class OverviewPage {
   }
 }
 
-/** @type {WeakMap<number[][], number[][]>} */
+/** @type {WeakMap<(number | null)[][], (number | null)[][]>} */
 const jobsOf = new WeakMap();
 
-/** @param {number[][]} points */
+/** @param {(number | null)[][]} points */
 function onlyJobs(points) {
   const known = jobsOf.get(points) ?? points.map(([at = 0, , , , waiting = 0, running = 0]) => [at, waiting, running]);
   jobsOf.set(points, known);
