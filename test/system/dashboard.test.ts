@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { EventStream } from '../http/support/event-stream.js';
 import type { Witness } from '../referee/witness.js';
+import { eventually } from '../support/eventually.js';
 import { HeadgateFolder, type HeadgateProcess } from '../support/headgate-process.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
@@ -63,6 +64,19 @@ it('a browser signs in once, and then acts by its cookie', { timeout: LIMITED },
     fetch(`${api.url}/v1/types/a/pause`, { method: 'POST', headers: { cookie, ...headers } });
   expect((await pause({})).status).toBe(403);
   expect((await pause({ 'x-headgate-page': '1', origin: 'http://evil.example' })).status).toBe(403);
+});
+
+it('has kept what happened before anybody opened a page', { timeout: 2 * LIMITED }, async () => {
+  const glances = async () => {
+    const stream = await look('?type=a');
+    await eventually(() => expect(stream.events).toContain('history'));
+    stream.leave();
+    const points = stream.data('history').flatMap((each) => each.points as (number | null)[][]);
+    // What waited is not counted while no page is open.
+    return points.filter(([, , , , waiting]) => waiting === null).length;
+  };
+  // A page that is opened more often than every step is in every step.
+  await expect.poll(glances, { timeout: LIMITED, interval: 7000 }).toBeGreaterThan(0);
 });
 
 it('its page sees jobs come, wait and go', { timeout: LIMITED }, async () => {
