@@ -127,13 +127,14 @@ describe('processes of two versions over the same stored form', () => {
 });
 
 describe('data of a form that a version does not know', () => {
-  it('is left alone by a worker, which says why', async () => {
+  it.each(['work', 'serve'])('is refused by headgate %s, which says why and writes nothing', async (verb) => {
     await redis.hset('{hg:b:0}:type', 'format', '999');
     const stored = await redis.hgetall('{hg:b:0}:type');
-    const worker = system.folder.spawn('work', ['--types', 'b']);
-    const REFUSAL = /the data of type .{1,2}b.{1,2} in Redis has format 999; this version reads format \d+/;
-    await worker.until(() => worker.lines.some((line) => REFUSAL.test(line)), 'it said so');
-    await worker.stop();
+    const refused = await system.folder.run(verb, verb === 'serve' ? ['--listen', '127.0.0.1:0'] : []);
+    expect(refused.stderr).toMatch(
+      /the data of type .{1,2}b.{1,2} in Redis has format 999; this version reads format \d+/,
+    );
+    expect(refused.code).toBe(2);
     expect(await redis.hgetall('{hg:b:0}:type')).toEqual(stored);
   });
 });
