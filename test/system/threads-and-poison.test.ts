@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodeTenant, queuePrefix, shardTag } from '../../src/redis/keys.js';
+import { parseJobId } from '../../src/shaping/job-id.js';
 import { field, textField } from '../referee/json-field.js';
 import type { Witness } from '../referee/witness.js';
 import type { HeadgateProcess } from '../support/headgate-process.js';
@@ -156,7 +157,7 @@ describe('what nobody can run', () => {
 
   it('a payload that is no JSON fails its job at once', async () => {
     const id = await post('odd', {}, { delayMs: 2000 });
-    const key = `${queuePrefix(shardTag('odd'))}:${encodeTenant(TENANT)}:${id}`;
+    const key = `${queuePrefix(shardTag('odd', parseJobId(id)?.shard))}:${encodeTenant(TENANT)}:${id}`;
     expect(await commands.hset(key, 'data', '{"n":')).toBe(0);
     const error = expect.stringMatching(/^the payload is not JSON: /);
     expect(await endOf(id)).toMatchObject({ state: 'failed', attempts: 1, error });
