@@ -20,6 +20,7 @@ import { LiveSettings } from '../shaping/live-settings.js';
 import { RedisShaping } from '../shaping/redis-shaping.js';
 import { type OtherData, refuseOtherData, storedTypes } from '../shaping/stored-data.js';
 import type { Logger } from '../telemetry/logger.js';
+import { openAdmitting } from './api-admitting.js';
 import { openApiPolicing, outlivesRedis } from './api-policing.js';
 import { openRemoteWork } from './api-remote-work.js';
 import { DEMO_TENANT, type FirstKeys } from './first-keys.js';
@@ -55,7 +56,8 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
     refuse = resolve;
   });
   const overrides = followOverrides({ live, settings, commands, target: redis.target, log, onOtherData: refuse });
-  const shaping = new RedisShaping(commands, settings);
+  const admitting = openAdmitting(config, redis.target);
+  const shaping = new RedisShaping(commands, settings, admitting?.run);
   const events = openConnection(redis.target, { name: 'api-events', deadlineMs: FEED_DEADLINE_MS });
   const feed = new RedisJobFeed(events, commands, (error) => log.error({ err: error }, 'events cannot be read'));
   const policing = openApiPolicing(config, redis.target, log);
@@ -68,6 +70,7 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
     remoteTypes: [...config.types.values()].filter(({ handler }) => handler === null).map(({ name }) => name),
   });
   watchScripts(commands, metrics.watchScript);
+  admitting?.watchScripts(metrics.watchScript);
   policing.watchScripts(metrics.watchScript);
   const remote = openRemoteWork(config, { commands, settings, overrides, metrics, log });
   const app = buildApp({
@@ -107,6 +110,7 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
     await overrides.close();
     closeConnection(events);
     await feed.close();
+    admitting?.close();
     closeConnection(commands);
   };
   try {

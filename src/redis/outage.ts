@@ -9,7 +9,7 @@ export class RedisFull extends RedisUnavailable {
 }
 
 const PASSING =
-  /^(READONLY|LOADING|CLUSTERDOWN|TRYAGAIN|OOM|MISCONF|BUSY|MASTERDOWN|UNBLOCKED|NOREPLICAS)\b|Connection is closed|Cluster is ended|Too many Cluster redirections|Failed to refresh slots cache|None of startup nodes is available|Stream isn't writeable|Command timed out|max retries per request|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|Socket closed unexpectedly|ENOENT|ENOTFOUND|EAI_AGAIN/;
+  /^(READONLY|LOADING|CLUSTERDOWN|TRYAGAIN|OOM|MISCONF|BUSY|MASTERDOWN|UNBLOCKED|NOREPLICAS)\b|Connection is closed|Command aborted due to connection close|Cluster is ended|Too many Cluster redirections|Failed to refresh slots cache|None of startup nodes is available|Stream isn't writeable|Command timed out|max retries per request|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|Socket closed unexpectedly|ENOENT|ENOTFOUND|EAI_AGAIN/;
 
 /** True when `error` says that Redis is away or passing through a state that ends by itself. */
 export function isPassing(error: unknown): boolean {

@@ -1,3 +1,4 @@
+import type { ChainableCommander } from 'ioredis';
 import type { RedisLink } from './connection.js';
 import { type ShardTag, scriptKeys } from './keys.js';
 import { mastersOf } from './masters.js';
@@ -43,11 +44,14 @@ function keysOf(call: ScriptCall<unknown>): readonly string[] {
   return 'keys' in call ? call.keys : scriptKeys(call.tag);
 }
 
+/** A way to run a script. */
+export type RunScript = <Reply>(call: ScriptCall<Reply>) => Promise<Reply>;
+
 /** Loads under way, so that many calls that meet an empty Redis load a library once. */
 const loading = new WeakMap<RedisLink, Map<Library, Promise<void>>>();
 
 /** A call that meets an empty Redis so often in a row meets one that is being emptied on purpose. */
-const MAX_LOADS = 5;
+export const MAX_LOADS = 5;
 
 /** Told how long a call took, as its caller waited for it, in milliseconds; whether it was answered or not. */
 export type ScriptWatcher = (verb: string, durationMs: number) => void;
@@ -59,7 +63,8 @@ export function watchScripts(redis: RedisLink, watcher: ScriptWatcher): void {
   watchers.set(redis, watcher);
 }
 
-function watched<Reply>(
+/** Has the watcher of a connection told of calls. */
+export function watched<Reply>(
   redis: RedisLink,
   calls: readonly ScriptCall<unknown>[],
   run: () => Promise<Reply>,
@@ -150,18 +155,26 @@ async function runAll<Reply>(redis: RedisLink, calls: readonly ScriptCall<Reply>
   });
 }
 
-type Answer = [error: Error | null, reply?: unknown];
-const NO_ANSWER: Answer = [new Error('Redis gave no reply')];
+/** What a pipeline says of one command. */
+export type Answer = [error: Error | null, reply?: unknown];
+export const NO_ANSWER: Answer = [new Error('Redis gave no reply')];
 
-async function pipeline<Reply>(redis: RedisLink, calls: readonly ScriptCall<Reply>[]): Promise<Answer[]> {
+/** Sends several calls in one pipeline, and what `further` adds behind them; whatever Redis answered, in that order. */
+export async function pipeline(
+  redis: RedisLink,
+  calls: readonly ScriptCall<unknown>[],
+  further: (batch: ChainableCommander) => void = () => undefined,
+): Promise<Answer[]> {
   const batch = redis.pipeline();
   for (const call of calls) {
     const keys = keysOf(call);
     batch.fcall(call.script.function, keys.length, ...keys, ...call.argv);
   }
+  further(batch);
   return (await batch.exec()) ?? [];
 }
 
-function isUnknownFunction(error: unknown): boolean {
+/** Whether Redis said that it does not know a function: it was flushed, or is another server. */
+export function isUnknownFunction(error: unknown): boolean {
   return error instanceof Error && error.message === 'ERR Function not found';
 }

@@ -4,7 +4,7 @@ import type { Admission, BulkRetrial, Cancellation, JobPage, JobView, NewJob, Re
 import { hookMark } from '../model/webhook.js';
 import { orUnavailable, type RedisLink } from '../redis/connection.js';
 import { encodeTenant, idempotencyKey, outputKey, type ShardTag } from '../redis/keys.js';
-import { type Argument, runScript, type Script } from '../redis/script.js';
+import { type Argument, type RunScript, runScript, type Script } from '../redis/script.js';
 import { admissionOf } from './admission.js';
 import { admitInSteps } from './admit-in-steps.js';
 import { type Cursor, formatCursor, parseCursor } from './cursor.js';
@@ -40,12 +40,15 @@ const START: Cursor = { score: '', id: '' };
 /** {@link Shaping} on Redis. The connection is the caller's to close. */
 export class RedisShaping implements Shaping {
   readonly #redis: RedisLink;
+  readonly #admitting: RunScript;
   readonly #settings: Settings;
   readonly #retrying: Retrying;
   readonly #watch: ShardWatch;
 
-  constructor(redis: RedisLink, settings: Settings) {
+  /** @param admitting Runs what admits jobs; the same connection unless given. */
+  constructor(redis: RedisLink, settings: Settings, admitting?: RunScript) {
     this.#redis = redis;
+    this.#admitting = admitting ?? ((call) => runScript(redis, call));
     this.#settings = settings;
     this.#retrying = new Retrying(redis, settings);
     this.#watch = new ShardWatch(redis, settings.shards);
@@ -60,7 +63,8 @@ export class RedisShaping implements Shaping {
     const beside = await this.#beside(type, tag);
     const { verdicts, depth, freePlaces } = await admitInSteps(jobs, (step, closed) => {
       const jobValues = step.flatMap((job) => jobArguments(type, job, attempts, own));
-      return this.#run(scripts.admit, tag, [...bucket, closed ? '1' : '', beside, ...jobValues]);
+      const argv = [...bucket, closed ? '1' : '', beside, ...jobValues];
+      return orUnavailable(() => this.#admitting({ script: scripts.admit, tag, argv }));
     });
     const admissions: Admission[] = [];
     for (const { verdict, unixMs } of verdicts) {

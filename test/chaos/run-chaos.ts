@@ -120,7 +120,10 @@ async function strike(
 }
 
 /** Resolves when every API is ready and a job has started since `instant`; false when that takes too long. */
-async function recovered({ refereed: { referee }, urls }: ChaosSystem, instant: number): Promise<boolean> {
+export async function recovered(
+  { refereed: { referee }, urls }: Pick<ChaosSystem, 'refereed' | 'urls'>,
+  instant: number,
+): Promise<boolean> {
   const started = referee
     .until((trace) => trace.some((event) => event.kind === 'start' && event.at > instant), RECOVERY_LIMIT_MS)
     .then(
