@@ -10,6 +10,7 @@ import { makeCertificates, type TestCertificates } from '../support/certificates
 import { startOldRedis } from '../support/old-redis.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 import { startSentinel } from '../support/sentinel.js';
+import { freePort } from '../system/support/free-port.js';
 
 const WITHIN_MS = 10_000;
 const SECRET = 'hunter2-is-a-secret';
@@ -34,8 +35,7 @@ beforeAll(async () => {
   admin = plain.client();
   await admin.acl('SETUSER', 'app', 'on', `>${SECRET}`, ...aclRules());
   const withTls = await server();
-  const tlsPort =
-    Number(withTls.port) + 20_000 > 65_535 ? Number(withTls.port) - 20_000 : Number(withTls.port) + 20_000;
+  const tlsPort = await freePort();
   const config = withTls.client();
   await config.config(
     'SET',
@@ -154,7 +154,7 @@ describe('a Redis that cannot be used says why', () => {
   });
 
   test('a node of a cluster, and a cluster that is down', async () => {
-    const node = await server(['--cluster-enabled', 'yes']);
+    const node = await server(['--cluster-enabled', 'yes', '--cluster-port', String(await freePort())]);
     expect(await faultAt({ url: String(node.url) })).toBe('misconfigured redis: it is a node of a cluster');
     expect(await faultAt({ cluster: [host(node)] })).toMatch(
       /^away redis.cluster: the cluster is down \(cluster_state:fail\)/,

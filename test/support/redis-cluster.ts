@@ -1,6 +1,8 @@
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import type { Redis } from 'ioredis';
 import { vi } from 'vitest';
+import { freePort } from '../system/support/free-port.js';
 import { startRedis, type TestRedis } from './redis-server.js';
 
 /** A real cluster of masters on loopback. */
@@ -43,21 +45,24 @@ export async function startCluster(masters: number): Promise<TestCluster> {
 }
 
 /** Moves slots from one master to another, while they are used. */
-export function moveSlots(from: { id: string; port: number }, to: { id: string }, slots: number): void {
+export async function moveSlots(from: { id: string; port: number }, to: { id: string }, slots: number): Promise<void> {
   const where = `127.0.0.1:${from.port}`;
   const args = ['--cluster-from', from.id, '--cluster-to', to.id, '--cluster-slots', String(slots), '--cluster-yes'];
-  execFileSync('redis-cli', ['--cluster', 'reshard', where, ...args], { stdio: 'ignore' });
+  await promisify(execFile)('redis-cli', ['--cluster', 'reshard', where, ...args]);
 }
 
 async function startNode(): Promise<TestRedis> {
-  return startRedis({ port: true, args: ['--cluster-enabled', 'yes', '--cluster-node-timeout', '5000'] });
+  // The bus is 10,000 ports further on unless told otherwise, which there may not be.
+  const bus = ['--cluster-port', String(await freePort())];
+  return startRedis({ port: true, args: ['--cluster-enabled', 'yes', '--cluster-node-timeout', '5000', ...bus] });
 }
 
 async function joined(nodes: readonly TestRedis[]): Promise<void> {
   const [first, ...others] = nodes;
   if (first === undefined) return;
   await withClient(first, async (redis) => {
-    for (const { port } of others) await redis.cluster('MEET', '127.0.0.1', Number(port));
+    for (const other of others)
+      await redis.call('CLUSTER', 'MEET', '127.0.0.1', Number(other.port), await busOf(other));
   });
   await vi.waitFor(
     async () => {
@@ -83,7 +88,13 @@ async function allWell(nodes: readonly TestRedis[]): Promise<void> {
   );
 }
 
-async function withClient<Reply>(node: TestRedis, ask: (redis: Redis) => Promise<Reply>): Promise<Reply> {
+async function busOf(node: TestRedis): Promise<number> {
+  const found = await withClient(node, (redis) => redis.config('GET', 'cluster-port'));
+  return Number(Array.isArray(found) ? found[1] : undefined);
+}
+
+/** Asks a node over a connection of its own. */
+export async function withClient<Reply>(node: TestRedis, ask: (redis: Redis) => Promise<Reply>): Promise<Reply> {
   const redis = node.client();
   try {
     return await ask(redis);
