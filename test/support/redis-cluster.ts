@@ -19,6 +19,15 @@ const SLOTS = 16_384;
 /** Starts so many masters and gives them all slots in equal parts; resolves once each of them says that all is well. */
 export async function startCluster(masters: number): Promise<TestCluster> {
   const nodes: TestRedis[] = [];
+  try {
+    return await clusterOf(nodes, masters);
+  } catch (error) {
+    for (const node of nodes) await node.stop();
+    throw error;
+  }
+}
+
+async function clusterOf(nodes: TestRedis[], masters: number): Promise<TestCluster> {
   for (let each = 0; each < masters; each += 1) nodes.push(await startNode());
   await joined(nodes);
   for (const [place, node] of nodes.entries()) {
