@@ -36,6 +36,8 @@ it.each<[what: string, trace: Trace, violations: number]>([
   ['one that failed and was tried again', traceWith('failed', ...run(3, 'a', 2000, 2100, 'ok', 2)), 1],
   ['one whose job ran again all the same: its lock was lost', traceWith('ok', ...run(3, 'a', 2000, 2100, 'ok')), 0],
   ['one that failed, but not as an attempt', traceWith('failed', ...run(3, 'a', 2000, 2100, 'ok')), 0],
+  ['one of a job that no answer named', traceWith('ok').slice(1), 1],
+  ['one of such a job, which ran again', traceWith('ok', ...run(3, 'a', 2000, 2100, 'ok')).slice(1), 0],
   ['one whose job ended otherwise', traceWith('ok', seen('a', 'failed')), 0],
 ])('beside %s another one is judged so', (_, trace, violations) => {
   expect(judged(trace)).toBe(violations);

@@ -1,4 +1,5 @@
-import type { BucketRecord, CaseFile, JobRecord, Run, TypeRecord } from '../case-file.js';
+import type { BucketRecord, CaseFile, Run, TypeRecord } from '../case-file.js';
+import { grouped } from '../grouped.js';
 import { seenEnds } from '../job-ends.js';
 import { type Judge, shown, type Violation } from '../judgement.js';
 import { INSTANT_MS } from '../occupancy.js';
@@ -34,7 +35,8 @@ export const judgeConcurrency: Judge = (file) => {
 
 /** The start that exceeded the cap by most. */
 function overCap(file: CaseFile, of: BucketRecord | TypeRecord): Violation | undefined {
-  const running = new StepCount(of.runs.map((run) => certainSpan(file, run)));
+  const runs = [...grouped(of.runs, ({ job }) => job).values()];
+  const running = new StepCount(runs.flatMap((own) => own.map((run, i) => certainSpan(file, run, own[i + 1]))));
   let worst: Violation | undefined;
   let most = 0;
   for (const { startAt } of of.runs) {
@@ -49,19 +51,21 @@ function overCap(file: CaseFile, of: BucketRecord | TypeRecord): Violation | und
   return worst;
 }
 
-function certainSpan(file: CaseFile, run: Run): Span {
+function certainSpan(file: CaseFile, run: Run, next: Run | undefined): Span {
   const instant = run.startAt + INSTANT_MS;
-  const kept = run.endAt !== null && run.outcome !== 'gone' && endCounted(file.jobs.get(run.job), run);
+  const kept = run.endAt !== null && run.outcome !== 'gone' && endCounted(file, run, next);
   return { from: run.startAt, to: kept && run.endAt !== null ? Math.max(run.endAt, instant) : instant };
 }
 
-/** Whether what became of the job is what this run came to: then nobody took it over before. */
-function endCounted(job: JobRecord | undefined, run: Run): boolean {
-  if (job === undefined) return true;
-  const next = job.runs[job.runs.indexOf(run) + 1];
+/**
+ * Whether what became of the job is what this run came to: then nobody took it over before. `next` is the job's next run;
+ * also of a job that no answer named, and of which nothing else is known.
+ */
+function endCounted(file: CaseFile, run: Run, next: Run | undefined): boolean {
   if (next !== undefined) return run.outcome === 'failed' && next.attempt > run.attempt;
+  const job = file.jobs.get(run.job);
   const own = run.outcome === 'ok' ? 'completed' : 'failed';
-  return seenEnds(job).every(({ state }) => state === own);
+  return job === undefined || seenEnds(job).every(({ state }) => state === own);
 }
 
 /** The highest cap in force at any instant from `from` to `to`. */
