@@ -11,7 +11,7 @@ export interface EmbeddedOptions {
   path?: string;
   /** Where a fetched server is kept; may be shared by several data folders. Default: `<dataDir>/cache`. */
   cacheDir?: string;
-  /** Is told each rung that was tried: `adopted`, `path`, `fetching`, `fetched`, `none`; and `loading`, `stopped`, `left running`,
-   * `lost` and `not restarted`. */
+  /** Is told each rung that was tried: `adopted`, `path`, `fetching`, `fetched`, `none`; and `loading`, `mended`, `stopped`,
+   * `left running`, `lost` and `not restarted`. */
   log: LogRung;
 }

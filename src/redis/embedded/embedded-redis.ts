@@ -5,6 +5,7 @@ import { EmbeddedRedisError } from './embedded-redis-error.js';
 import { SYSTEM_PATH } from './find-on-path.js';
 import { type FolderLock, folderLock, LOCK_HELD } from './folder-lock.js';
 import { type LaunchedServer, launchServer } from './launch-server.js';
+import { endsTorn, mendAppendOnly } from './mend-append-only.js';
 import { prepareRedisFolder, type RedisFolder } from './redis-folder.js';
 import { releaseServer } from './release-server.js';
 import { MAY_LOSE, serverArguments } from './server-arguments.js';
@@ -117,7 +118,10 @@ async function reachServer(
       // Another process' server has the folder: connect to it, or try again once it has ended.
       launched = undefined;
     } else if (launched.ended() !== undefined) {
-      throw await didNotStart(launched, folder);
+      if (server === undefined || !endsTorn(await launched.output())) throw await didNotStart(launched, folder);
+      await mend(server.file, options, folder, lock);
+      launched = undefined;
+      silentSince = performance.now();
     }
     if (performance.now() - silentSince > SILENCE_LIMIT_MS) {
       launched?.kill();
@@ -126,6 +130,17 @@ async function reachServer(
       );
     }
     await delay(launched === undefined ? 30 : 5);
+  }
+}
+
+async function mend(file: string, options: EmbeddedOptions, folder: RedisFolder, lock: FolderLock): Promise<void> {
+  const mended = await mendAppendOnly(file, folder.dir, options.path ?? SYSTEM_PATH, lock);
+  if (mended.outcome === 'mended') {
+    options.log('mended', { dataDir: folder.dataDir, bytes: mended.bytes });
+  } else if (mended.outcome === 'failed') {
+    throw new EmbeddedRedisError(
+      `The append-only file of ${folder.dir} ends in the middle of a command, as after a power cut, and cannot be mended: ${mended.message}.`,
+    );
   }
 }
 

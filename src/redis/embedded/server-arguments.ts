@@ -22,6 +22,8 @@ export function serverArguments(folder: RedisFolder, socketPath: string, durabil
     save: '',
     appendonly: 'yes',
     appendfsync: durability,
+    // A file with a torn end is mended before it is loaded.
+    'aof-load-truncated': 'no',
     'maxmemory-policy': 'noeviction',
   }).flatMap(([name, value]) => [`--${name}`, value]);
 }

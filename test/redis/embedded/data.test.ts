@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { stopEmbeddedRedis } from '../../../src/redis/embedded/embedded-redis.js';
@@ -44,6 +44,51 @@ describe('the data', () => {
     const second = await folders.start({ dataDir, path: slowly });
     expect(second.rungs).toEqual(['loading', 'path']);
     expect(await folders.connect(second.socketPath).dbsize()).toBe(5_000);
+  });
+
+  describe('with a transaction that a power cut tore', () => {
+    const torn = async (): Promise<string> => {
+      const dataDir = await folders.create();
+      const first = await folders.start({ dataDir, durability: 'always' });
+      const redis = folders.connect(first.socketPath);
+      await redis.set('before', 'v');
+      await redis.multi().set('half', 'v').set('other', 'v'.repeat(100)).exec();
+      process.kill(first.pid, 'SIGKILL');
+      await expect.poll(() => isAlive(first.pid)).toBe(false);
+      const file = join(dataDir, 'redis', 'appendonlydir', 'appendonly.aof.1.incr.aof');
+      await truncate(file, (await stat(file)).size - 60);
+      return dataDir;
+    };
+
+    test('is without it at the next start, and at the one after that', async () => {
+      const dataDir = await torn();
+      for (const rungs of [['mended', 'path'], ['path']]) {
+        const server = await folders.start({ dataDir });
+        expect(server.rungs).toEqual(rungs);
+        const redis = folders.connect(server.socketPath);
+        expect(await redis.mget('before', 'half', 'other')).toEqual(['v', null, null]);
+        process.kill(server.pid, 'SIGKILL');
+        await expect.poll(() => isAlive(server.pid)).toBe(false);
+      }
+    });
+
+    test('is mended once, when two processes start over it at the same time', async () => {
+      const dataDir = await torn();
+      const both = await Promise.all([folders.start({ dataDir }), folders.start({ dataDir })]);
+      expect(both.flatMap(({ rungs }) => rungs).filter((rung) => rung === 'mended').length).toBeGreaterThan(0);
+      expect(new Set(both.map(({ pid }) => pid)).size).toBe(1);
+      expect(await folders.connect(both[0].socketPath).mget('before', 'half', 'other')).toEqual(['v', null, null]);
+    });
+
+    test('is left as it is where the server comes without a checker, and the error says what is missing', async () => {
+      const dataDir = await torn();
+      const server = await findOnPath('redis-server', REAL_PATH);
+      const alone = await pathWith(['flock'], { 'redis-server': `exec '${server}' "$@"` });
+      await expect(folders.start({ dataDir, path: alone })).rejects.toThrow(
+        /ends in the middle of a command, as after a power cut, and cannot be mended: none of redis-check-aof, valkey-check-aof is/,
+      );
+      expect((await folders.start({ dataDir })).rungs).toEqual(['mended', 'path']);
+    });
   });
 
   test('survives headgate stop', async () => {
