@@ -7,7 +7,7 @@ import type { Outbox } from '../src/shaping/outbox.js';
 import type { EndedRun, RunJob } from '../src/shaping/run-job.js';
 import { library } from '../src/shaping/scripts.js';
 import type { Slip } from '../src/shaping/slip.js';
-import type { Runner } from './runner.js';
+import { RENEWALS_PER_LOCK, type Runner } from './runner.js';
 
 export interface PoolOptions {
   /** How long a lock lasts, in milliseconds; it is renewed three times within that. */
@@ -125,7 +125,7 @@ export class Pool extends EventEmitter<PoolEvents> {
   #makeAgents({ lockMs, stalledIntervalMs, maxStalled, maxStalledOf = {} }: PoolOptions): Agent[] {
     const onError = (error: unknown): boolean => this.emit('error', error);
     return this.#runners.flatMap((runner) => [
-      makeAgent(() => keepLocks(runner), { everyMs: lockMs / 3, onError }),
+      makeAgent(() => keepLocks(runner), { everyMs: lockMs / RENEWALS_PER_LOCK, onError }),
       makeAgent(() => this.#recover(runner, maxStalledOf[runner.source.type] ?? maxStalled), {
         everyMs: stalledIntervalMs,
         onError,

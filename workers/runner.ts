@@ -27,6 +27,9 @@ const HANDED_BACK: Outcome = { kind: 'return', value: 'the worker was shutting d
 /** However quiet it is, a runner asks again after this long: a wake-up may get lost. */
 const FALLBACK_MS = 5000;
 
+/** How often a lock is renewed within its time. */
+export const RENEWALS_PER_LOCK = 3;
+
 /**
  * The slots of one type in one process. States: idle (waiting for a wake-up, the next due bucket or the fallback),
  * fetching (one dispatch at a time, until all slots are taken or nothing may start), stopping (nothing is taken).
@@ -137,13 +140,14 @@ export class Runner extends EventEmitter<RunnerEvents> {
   async #fill(): Promise<void> {
     while (!this.#stopping && this.#running.size < this.slots) {
       const token = this.source.newToken();
+      const askedAt = performance.now();
       const found = await throughPassingErrors(() => this.source.dispatch(token), this.#leave.signal);
       this.#heardAt = performance.now();
       const knownAt = this.#knownAt;
       this.#knownAt = undefined;
       if (found.kind === 'job' && knownAt !== undefined) this.emit('taken', this.#heardAt - knownAt);
       if (found.kind === 'nothing') return this.#waitFor(found.waitUs);
-      void this.#work(token, found);
+      void this.#work(token, found, askedAt);
     }
   }
 
@@ -162,8 +166,9 @@ export class Runner extends EventEmitter<RunnerEvents> {
   }
 
   /** Keeps one slot busy: runs a job, settles it, goes on with what the settle handed out. */
-  async #work(firstToken: string, first: DispatchedJob): Promise<void> {
+  async #work(firstToken: string, first: DispatchedJob, firstAskedAt: number): Promise<void> {
     let token = firstToken;
+    let askedAt = firstAskedAt;
     for (let job: DispatchedJob | undefined = first; job; ) {
       const held: Held = { token, tenant: job.tenant, id: job.id };
       const run = new Run(
@@ -173,10 +178,16 @@ export class Runner extends EventEmitter<RunnerEvents> {
         termsOf(job.fields),
       );
       this.#running.set(token, { run, held });
+      if (!(await this.#isStillHeld(held, askedAt))) {
+        this.#running.delete(token);
+        this.wake();
+        break;
+      }
       const startedAt = performance.now();
       const outcome = this.#stopping ? HANDED_BACK : await this.#run(run, held, slipOf(job.fields));
       const runMs = performance.now() - startedAt;
       token = this.source.newToken();
+      askedAt = performance.now();
       const settled = await this.#settle(held, outcome, token);
       if (settled.verdict === 'settled') this.#heardAt = performance.now();
       this.#running.delete(held.token);
@@ -186,6 +197,25 @@ export class Runner extends EventEmitter<RunnerEvents> {
       if (!job && settled.next.kind === 'nothing') this.#waitFor(settled.next.waitUs);
     }
     if (this.#running.size === 0) this.emit('idle');
+  }
+
+  /**
+   * Whether a job that was asked for at `askedAt` is this worker's still: where the answer was long on its way, or this
+   * process stood still, another one may run it by now. Then its lock is renewed before anything begins.
+   */
+  async #isStillHeld(held: Held, askedAt: number): Promise<boolean> {
+    let heldAt = askedAt;
+    while (performance.now() - heldAt > this.source.lockMs / RENEWALS_PER_LOCK) {
+      heldAt = performance.now();
+      try {
+        const renewed = await throughPassingErrors(() => this.source.renew([held]), this.#leave.signal);
+        if (renewed.lostTokens.includes(held.token)) return false;
+      } catch (error) {
+        this.emit('error', error);
+        return false;
+      }
+    }
+    return true;
   }
 
   /** What the run came to, once all that its handler emitted and said of its cost has arrived. */

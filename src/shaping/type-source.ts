@@ -40,6 +40,11 @@ export class TypeSource {
     return this.#shards.length > 1;
   }
 
+  /** How long a lock lasts, in milliseconds. */
+  get lockMs(): number {
+    return this.#first.lockMs;
+  }
+
   /** Tells `onMessage` what is published for workers of the type. Returns how to stop. */
   listen(subscriber: Subscriber, onMessage: (message: string) => void): () => void {
     const stops = this.#shards.map(({ tag }, shard) =>

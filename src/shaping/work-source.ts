@@ -76,10 +76,11 @@ type Floor = number | '';
 export class WorkSource {
   readonly type: string;
   readonly tag: ShardTag;
+  /** How long a lock lasts, in milliseconds. */
+  readonly lockMs: number;
   readonly #redis: RedisLink;
   readonly #settings: TypeSettings;
   readonly #worker: string;
-  readonly #lockMs: number;
   readonly #shards: number;
   readonly #settling = new Batcher((runs: readonly SettledRun[]) => this.#settleTogether(runs), SETTLING);
 
@@ -90,7 +91,7 @@ export class WorkSource {
     this.#shards = shard?.count ?? 1;
     this.#settings = settings;
     this.#worker = worker;
-    this.#lockMs = lockMs;
+    this.lockMs = lockMs;
   }
 
   /** Tells Redis the type's capacity. Throws {@link OtherData}, and writes nothing, where it cannot go on with what is there. */
@@ -111,7 +112,7 @@ export class WorkSource {
 
   /** Takes the fairest ready job of any tenant, under a token that is new to every dispatch. */
   dispatch(token: string, floor: Floor = ''): Promise<Dispatched> {
-    return this.#run(scripts.dispatch, ['', token, this.#lockMs, STEP_LIMIT, ...this.#keep(), floor]);
+    return this.#run(scripts.dispatch, ['', token, this.lockMs, STEP_LIMIT, ...this.#keep(), floor]);
   }
 
   /** Where this shard stands, once it has followed what was served in others. */
@@ -153,13 +154,13 @@ export class WorkSource {
   #settleAll(runs: readonly SettledRun[]): Promise<Settled[]> {
     // Start tags only grow: the greatest floor is as good for all.
     const floor = runs.reduce<Floor>((most, run) => (run.floor === '' ? most : Math.max(Number(most), run.floor)), '');
-    const argv = ['', this.#settings.attempts, ...this.#keep(), this.#lockMs, STEP_LIMIT, floor];
+    const argv = ['', this.#settings.attempts, ...this.#keep(), this.lockMs, STEP_LIMIT, floor];
     return this.#run(scripts.settle, [...argv, ...runs.flatMap(runArguments)]);
   }
 
   /** Keeps the locks of what runs; tells which runs are lost and which jobs are asked to stop. */
   renew(tokens: readonly string[]): Promise<{ lostTokens: string[]; cancelRequestedIds: string[] }> {
-    return this.#run(scripts.renew, [this.#lockMs, ...tokens]);
+    return this.#run(scripts.renew, [this.lockMs, ...tokens]);
   }
 
   /** Stores how far a job is, JSON. False when it is no longer this worker's. */

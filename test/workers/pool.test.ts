@@ -9,6 +9,9 @@ import type { Handler } from '../../workers/handler.js';
 import { ShapedType } from '../shaping/shaped-type.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 import { type ServeOptions, serve } from './serving.js';
+import { slowAnswers } from './slow-answers.js';
+
+const SETTINGS = { capacity: DEFAULT_CAPACITY, keepResults: { ageMs: 3_600_000, count: 10_000 }, attempts: 3 };
 
 let dir: string;
 let server: TestRedis;
@@ -36,10 +39,9 @@ afterEach(async () => {
 });
 
 async function served(run: Handler['run'], options: Partial<ServeOptions> = {}) {
-  const settings = { capacity: DEFAULT_CAPACITY, keepResults: { ageMs: 3_600_000, count: 10_000 }, attempts: 3 };
   const serving = await serve({
     socketPath: server.socketPath,
-    source: (own) => new WorkSource(own, type.name, settings, { worker: 'w', lockMs: options.lockMs ?? 30_000 }),
+    source: (own) => new WorkSource(own, type.name, SETTINGS, { worker: 'w', lockMs: options.lockMs ?? 30_000 }),
     run,
     slots: 4,
     ...options,
@@ -256,34 +258,15 @@ describe('stop()', () => {
   });
 
   test('hands back, without running it, what was dispatched meanwhile', async () => {
-    let [ran, dispatched, deliver] = [0, false, (): void => undefined];
-    const delivered = new Promise<void>((resolve) => {
-      deliver = resolve;
-    });
-    /** Its answers are on their way until the test lets them arrive. */
-    class Slow extends WorkSource {
-      override async dispatch(token: string) {
-        const found = await super.dispatch(token);
-        dispatched ||= found.kind === 'job';
-        await delivered;
-        return found;
-      }
-    }
+    const ran: string[] = [];
     const [id = ''] = await type.fill('a', 1);
-    const settings = { capacity: DEFAULT_CAPACITY, keepResults: { ageMs: 3_600_000, count: 10 }, attempts: 3 };
-    const { pool, ended } = await served(
-      async () => {
-        ran += 1;
-      },
-      {
-        source: (own) => new Slow(own, type.name, settings, { worker: 'w', lockMs: 30_000 }),
-      },
-    );
-    await expect.poll(() => dispatched, PATIENCE).toBe(true);
+    const slow = slowAnswers(type.name, SETTINGS, 30_000);
+    const { pool, ended } = await served(async (job) => void ran.push(job.id), slow);
+    await slow.dispatched;
     const stopped = pool.stop(1000);
-    deliver();
+    slow.deliver();
     await stopped;
-    expect(ran).toBe(0);
+    expect(ran).toEqual([]);
     expect(ended.map(({ outcome }) => outcome.kind)).toEqual(['return']);
     expect([await stateOf(id), await running()]).toEqual(['waiting', 0]);
   });
