@@ -24,6 +24,7 @@
 local keep_age, keep_count, max_stalled, returned, ended
 
 local function end_stalled(b, id, job, ending, reason, is_erased, hook)
+  note_unseen(b, id, ending, reason)
   bull_moveToFinished({
     never, b.active_key, b.prioritized, key_events, never, never, never, never, never, never, b.prefix .. 'failed', job,
     never, never,

@@ -1,16 +1,16 @@
 --[[
   sweep: results whose time is over go, and a tenant that went quiet leaves nothing behind. BullMQ trims a queue only when
-  another job of it ends, which for a quiet tenant is never.
+  another job of it ends, which for a quiet tenant is never. Ends that nobody saw go to the caller's log.
 
   FLAGS allow-oom
   ARGV
     now          µs since 2025-01-01; "" for the server's clock
     tenants      how many to look at, at most
-    jobs         how many ended jobs of each to remove, at most
+    jobs         how many ended jobs of each to remove, at most, and how many ends to hand over
     keep_age     ms that results live
     floor        see dispatch
   Returns { tenants looked at, jobs removed, tenants forgotten, the greatest finish tag (text) if nothing is ready and nothing
-  runs, else "" }.
+  runs, else "", { ends that nobody saw, as lib/unseen says } }.
 ]]
 --- @include "lib/end_job"
 --- @include "lib/wake"
@@ -64,5 +64,6 @@ return function(ARGV)
   for _, tenant in ipairs(tenants) do sweep_bucket(load_bucket(tenant)) end
   wake_if_earlier()
   save()
-  return { #tenants, removed, forgotten, ty.running == 0 and ty.busy == 0 and num(ty.maxfin) or '' }
+  return { #tenants, removed, forgotten, ty.running == 0 and ty.busy == 0 and num(ty.maxfin) or '',
+    take_unseen(max_jobs) }
 end

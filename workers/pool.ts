@@ -7,6 +7,7 @@ import type { Outbox } from '../src/shaping/outbox.js';
 import type { EndedRun, RunJob } from '../src/shaping/run-job.js';
 import { library } from '../src/shaping/scripts.js';
 import type { Slip } from '../src/shaping/slip.js';
+import type { UnseenEnd } from '../src/shaping/unseen-end.js';
 import { RENEWALS_PER_LOCK, type Runner } from './runner.js';
 
 export interface PoolOptions {
@@ -34,6 +35,8 @@ interface PoolEvents {
   /** Retried, returned or lost: the job has not ended. */
   released: [run: EndedRun];
   stalled: [ids: readonly string[]];
+  /** Jobs of which no worker and no caller knows that they ended: they expired, or stalled too often. */
+  unseen: [ends: readonly UnseenEnd[]];
   error: [error: unknown];
 }
 
@@ -136,7 +139,7 @@ export class Pool extends EventEmitter<PoolEvents> {
 
   /** What another process left in the outbox is found here, at the latest. */
   async #sweep(runner: Runner): Promise<void> {
-    await sweepAll(runner);
+    await runner.source.sweep((ends) => this.emit('unseen', ends));
     await this.#outbox?.drain(runner.source.type);
   }
 
@@ -160,8 +163,4 @@ async function keepLocks(runner: Runner): Promise<void> {
   const { lostTokens, cancelRequestedIds } = await runner.source.renew(held);
   for (const token of lostTokens) runner.lose(token);
   for (const id of cancelRequestedIds) runner.cancel(id);
-}
-
-async function sweepAll(runner: Runner): Promise<void> {
-  while (await runner.source.sweep());
 }

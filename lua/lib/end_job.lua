@@ -6,6 +6,7 @@
 --- @include "lib/door_charge"
 --- @include "lib/deadline"
 --- @include "lib/outbox"
+--- @include "lib/unseen"
 
 -- Everything of an ended job goes: its hash, its logs, its output and the idempotency key that names it.
 local function remove_ended(b, id)
@@ -70,6 +71,8 @@ local function end_waiting(b, id, ending, keep_age, keep_count)
   if f[3] then
     uncharge(b, cost, tonumber(f[3]), tonumber(f[4]))
   end
+  -- Who cancels a job knows of it; when it expires nobody is there.
+  if ending == 'expired' then note_unseen(b, id, ending, ending) end
   call('HDEL', job, 'data', 'hg:p', 'hg:q')
   call('HSET', job, 'finishedOn', now_ms, 'failedReason', ending, 'hg:e', ending)
   call('ZADD', b.prefix .. 'failed', now_ms, id)

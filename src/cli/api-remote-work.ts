@@ -6,7 +6,7 @@ import { RedisShaping } from '../shaping/redis-shaping.js';
 import { RemoteWork } from '../shaping/remote-work.js';
 import type { Settings } from '../shaping/settings.js';
 import type { Logger } from '../telemetry/logger.js';
-import { logRun } from '../telemetry/run-line.js';
+import { logRun, logUnseen } from '../telemetry/run-line.js';
 import type { LiveOverrides } from './live-overrides.js';
 
 export interface RemoteWorkParts {
@@ -37,6 +37,7 @@ export function openRemoteWork(
           metrics.runs.ended(run);
           logRun(log, run);
         },
+        unseen: (ends) => logUnseen(log, ends),
         recovered: (type, ids) => {
           metrics.runs.recovered(type, ids.length);
           log.warn({ ids }, 'jobs of a worker that is gone were taken back');

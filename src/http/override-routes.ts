@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { OverrideSubject } from '../config/override-subject.js';
 import type { Administration } from '../shaping/administration.js';
@@ -20,7 +20,10 @@ export interface Overridable {
   /** What an administrator is shown of it. */
   readonly resource: (name: string) => Promise<object> | object;
   /** What DELETE does beside clearing its overrides, and adds to the answer. */
-  readonly onDelete?: { readonly answer: Type.TSchema; readonly act: (name: string) => Promise<object> };
+  readonly onDelete?: {
+    readonly answer: Type.TSchema;
+    readonly act: (name: string, log: FastifyBaseLogger) => Promise<object>;
+  };
 }
 
 /** `GET`, `PUT`, `PATCH` and `DELETE` of one kind of thing: what holds, and what overrides the file. */
@@ -53,7 +56,7 @@ export function overrideRoutes(app: HttpApp, admin: Administration, thing: Overr
     if (!name.ok) return replyProblem(reply, name.problem);
     const empty = noBody(request.body);
     if (!empty.ok) return replyProblem(reply, empty.problem);
-    const more = await onDelete?.act(name.value);
+    const more = await onDelete?.act(name.value, request.log);
     const retimed = await clearOverrides(admin, { kind, name: name.value });
     return reply.code(200).send({ ...(await resource(name.value)), retimed, ...more });
   });

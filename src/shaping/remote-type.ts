@@ -6,6 +6,7 @@ import { type EndedRun, type RunJob, runJobOf, termsOf, waitOf } from './run-job
 import type { Emitted, JobFields } from './scripts.js';
 import { type Slip, slipOf } from './slip.js';
 import type { TypeSource } from './type-source.js';
+import type { UnseenEnd } from './unseen-end.js';
 import type { Held, HoldScope, Outcome } from './work-source.js';
 
 /** Who hears of runs of workers elsewhere, for logs and metrics. */
@@ -15,6 +16,8 @@ export interface RemoteObserver {
   ended(run: EndedRun): void;
   /** Jobs were taken back from workers that are gone. */
   recovered(type: string, ids: readonly string[]): void;
+  /** Jobs ended without any worker or caller that knows of it. */
+  unseen(ends: readonly UnseenEnd[]): void;
 }
 
 /** A job as it is handed to a worker elsewhere. Durations in milliseconds; instants since 1970, by the clock of Redis. */

@@ -70,7 +70,10 @@ export class RemoteWork implements RemoteTypes {
     );
     this.#agents = [...this.#types.values()].flatMap(({ source }) => [
       makeAgent(() => recoverAll(source, observer), { everyMs: stalledIntervalMs, onError }),
-      makeAgent(() => sweepAll(source).then(() => drain(source.type)), { everyMs: SWEEP_EVERY_MS, onError }),
+      makeAgent(() => source.sweep(observer.unseen).then(() => drain(source.type)), {
+        everyMs: SWEEP_EVERY_MS,
+        onError,
+      }),
     ]);
   }
 
@@ -113,8 +116,4 @@ async function recoverAll(source: TypeSource, observer: RemoteObserver): Promise
   const { returnedIds, endedIds } = await source.recover(MAX_STALLED);
   const ids = [...returnedIds, ...endedIds];
   if (ids.length > 0) observer.recovered(source.type, ids);
-}
-
-async function sweepAll(source: TypeSource): Promise<void> {
-  while (await source.sweep());
 }

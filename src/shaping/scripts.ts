@@ -3,6 +3,7 @@ import { asFields, asInteger, asList, asNumber, asText, asTexts, asWord } from '
 import { describeScript } from '../redis/script.js';
 import { readLibrary } from '../redis/script-source.js';
 import { orNull, parseDispatched, parseTurn } from './dispatched.js';
+import { parseUnseen } from './unseen-end.js';
 
 /**
  * Every script of the shaped side under its verb: `lua/settle.lua` is `scripts.settle`, and so in tests and metrics.
@@ -135,11 +136,12 @@ export const scripts = {
     asList(reply).map(parseRetried),
   ),
   sweep: describeScript(library, 'sweep', ['now', 'tenants', 'jobs', 'keep_age', 'floor'], (reply) => {
-    const [tenants, jobs, forgotten, idle] = asList(reply);
+    const [tenants, jobs, forgotten, idle, unseen] = asList(reply);
     return {
       ...{ tenants: asInteger(tenants), jobs: asInteger(jobs), forgotten: asInteger(forgotten) },
       /** The greatest finish tag, where nothing is ready and nothing runs. */
       idleAt: idle === '' ? null : asNumber(idle),
+      unseen: parseUnseen(asTexts(unseen)),
     };
   }),
   retime: describeScript(library, 'retime', ['now', 'tenant', 'profile'], (reply) => asInteger(reply) === 1),

@@ -4,6 +4,7 @@ import { decodeTenant, wakeChannel } from '../redis/keys.js';
 import { shardOf } from '../redis/shards.js';
 import type { Dispatched, Emitted, Turn } from './scripts.js';
 import { type Settings, typeSettings } from './settings.js';
+import type { UnseenEnd } from './unseen-end.js';
 import { ELSEWHERE, type Held, type Outcome, type Settled, WorkSource } from './work-source.js';
 
 /** Fetches of which nobody knows what they came to; beyond, the oldest are forgotten, and their jobs come back by their locks. */
@@ -158,12 +159,20 @@ export class TypeSource {
     };
   }
 
-  /** Removes results whose time is over. True when there was more than one call does. */
-  async sweep(): Promise<boolean> {
-    const all = await Promise.all(this.#shards.map((shard) => shard.sweep(this.#floor)));
-    const finishes = all.flatMap(({ idleAt }) => (idleAt === null ? [] : [idleAt]));
-    if (this.isSpread && finishes.length === all.length) await this.#rest(Math.max(...finishes));
-    return all.some(({ more }) => more);
+  /** Removes results whose time is over. `onUnseen` is told of ends that no worker and no caller saw, each once. */
+  async sweep(onUnseen: (ends: readonly UnseenEnd[]) => void): Promise<void> {
+    const sweepShard = async (shard: WorkSource) => {
+      const swept = await shard.sweep(this.#floor);
+      // Nobody else has them, so they are told also where another shard does not answer.
+      if (swept.unseen.length > 0) onUnseen(swept.unseen);
+      return swept;
+    };
+    for (let more = true; more; ) {
+      const all = await Promise.all(this.#shards.map(sweepShard));
+      const finishes = all.flatMap(({ idleAt }) => (idleAt === null ? [] : [idleAt]));
+      if (this.isSpread && finishes.length === all.length) await this.#rest(Math.max(...finishes));
+      more = all.some((swept) => swept.more);
+    }
   }
 
   get #floor(): number | '' {

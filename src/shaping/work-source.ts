@@ -9,6 +9,7 @@ import { finite } from './profile-bytes.js';
 import { type Dispatched, type Emitted, type JobFields, scripts, type Turn } from './scripts.js';
 import type { TypeSettings } from './settings.js';
 import { OtherData, STORED_FORMAT } from './stored-data.js';
+import { type UnseenEnd, unseenEndOf } from './unseen-end.js';
 
 /** Buckets ripened, jobs promoted and jobs expired by one call, at most. */
 const STEP_LIMIT = 32;
@@ -205,11 +206,18 @@ export class WorkSource {
     return { returnedIds, endedIds };
   }
 
-  /** Removes results whose time is over. Says whether there was more than one call does, and the finish tag of a shard at rest. */
-  async sweep(floor: Floor = ''): Promise<{ more: boolean; idleAt: number | null }> {
+  /**
+   * Removes results whose time is over, and takes the ends that nobody saw, which are the caller's to log. Says whether there
+   * was more than one call does, and the finish tag of a shard at rest.
+   */
+  async sweep(floor: Floor = ''): Promise<{ more: boolean; idleAt: number | null; unseen: UnseenEnd[] }> {
     const argv = ['', SWEEP_TENANTS, SWEEP_JOBS, this.#settings.keepResults.ageMs, floor];
-    const { tenants, jobs, idleAt } = await this.#run(scripts.sweep, argv);
-    return { more: tenants === SWEEP_TENANTS || jobs >= SWEEP_JOBS, idleAt };
+    const { tenants, jobs, idleAt, unseen } = await this.#run(scripts.sweep, argv);
+    return {
+      more: tenants === SWEEP_TENANTS || jobs >= SWEEP_JOBS || unseen.length === SWEEP_JOBS,
+      idleAt,
+      unseen: unseen.map((record) => unseenEndOf(this.type, record)),
+    };
   }
 
   #keep(): [ageMs: number, count: number] {

@@ -26,4 +26,24 @@ export function logRun(log: Logger, { job, outcome, verdict, waitMs, runMs }: Se
   else log.info({ ...fields, reason: outcome.value }, ENDED.has(shown) ? 'job failed' : 'job released');
 }
 
+/** The end of a job that none of its workers saw, as far as logs tell of it. Durations in milliseconds. */
+export interface LoggedEnd {
+  readonly job: SeenRun['job'];
+  readonly ending: 'expired' | 'failed' | 'cancelled';
+  readonly reason: string;
+  readonly waitMs: number;
+  /** `null` where the job never ran. */
+  readonly runMs: number | null;
+}
+
+/** One line for each job that ended without a worker that could say so. */
+export function logUnseen(log: Logger, ends: readonly LoggedEnd[]): void {
+  for (const { job, ending, reason, waitMs, runMs } of ends) {
+    const { id, tenant, type, attempt, requestId } = job;
+    const fields = { job: id, tenant, type, attempt, requestId, outcome: ending, waitMs };
+    if (runMs === null) log.info(fields, `job ${ending}`);
+    else log.info({ ...fields, runMs, reason }, 'job failed');
+  }
+}
+
 const ENDED: ReadonlySet<string> = new Set(['failed', 'cancelled']);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { scripts } from '../../src/shaping/scripts.js';
+import { unseenEndOf } from '../../src/shaping/unseen-end.js';
 import type { Outcome } from '../../src/shaping/work-source.js';
 import { redisForTests } from './redis-for-tests.js';
 import type { JobSpec, ScriptShard } from './script-shard.js';
@@ -193,5 +194,72 @@ describe('a bucket is remembered', () => {
     await shard.cancel('a', 'j3');
     shard.nowUs += 5_000_000;
     expect((await shard.sweep()).forgotten).toBe(1);
+  });
+});
+
+describe('ends that nobody saw', () => {
+  /** `count` jobs of `tenant` that have just expired, waiting for 20 ms. */
+  async function expire(shard: ScriptShard, tenant: string, count: number): Promise<void> {
+    const startByMs = shard.nowMs + 20;
+    const specs = Array.from({ length: count }, (_, i) => ({ id: `${tenant}${i}`, startByMs, requestId: 'r1' }));
+    await shard.pause(tenant, true);
+    await shard.admit(tenant, specs, { ratePerSecond: Infinity, depth: 20_000 });
+    shard.nowUs += 20_000;
+    for (let left = count; left > 0; left -= 32) await shard.dispatch(`${tenant}#${left}`);
+  }
+
+  test('are handed over once, in their order, with what a log says of them', async () => {
+    const shard = redis.shard();
+    await expire(shard, 'a', 3);
+    const { unseen } = await shard.sweep();
+    expect(unseen.map(({ id }) => id)).toEqual(['a0', 'a1', 'a2']);
+    const [first] = unseen.map((record) => unseenEndOf('t', record));
+    expect(first).toEqual({
+      job: { id: 'a0', type: 't', tenant: 'a', attempt: 1, cost: 1, requestId: 'r1' },
+      ...{ ending: 'expired', reason: 'expired', waitMs: 20, runMs: null },
+    });
+    expect((await shard.sweep()).unseen).toEqual([]);
+  });
+
+  test('are handed over a few at a time', async () => {
+    const shard = redis.shard();
+    await expire(shard, 'a', 5);
+    expect((await shard.sweep(100, 3)).unseen).toHaveLength(3);
+    expect((await shard.sweep(100, 3)).unseen).toHaveLength(2);
+  });
+
+  test('are those of jobs that stalled too often, and of those asked to stop whose worker is gone, each why', async () => {
+    const shard = redis.shard();
+    await shard.admit('a', [{ id: 'j1' }, { id: 'j2' }], { ratePerSecond: Infinity });
+    for (const id of ['j1', 'j2']) {
+      await shard.take(id);
+      await shard.dropLock('a', id);
+    }
+    await shard.cancel('a', 'j2');
+    shard.nowUs += 30_000;
+    await shard.recover(0);
+    const ends = (await shard.sweep()).unseen.map((record) => unseenEndOf('t', record));
+    const lost = { waitMs: 0, runMs: 30 };
+    expect(ends.toSorted((one, other) => one.job.id.localeCompare(other.job.id))).toMatchObject([
+      { job: { id: 'j1', attempt: 1 }, ending: 'failed', reason: 'stalled more than 0 times', ...lost },
+      { job: { id: 'j2' }, ending: 'cancelled', reason: 'cancelled', ...lost },
+    ]);
+  });
+
+  test('are none of those that a caller or a worker ended', async () => {
+    const shard = redis.shard();
+    await shard.admit('a', [{ id: 'j1' }, { id: 'j2' }], { ratePerSecond: Infinity });
+    await run(shard, 't1', completed);
+    await shard.cancel('a', 'j2');
+    expect((await shard.sweep()).unseen).toEqual([]);
+  });
+
+  test('are kept in a bounded number where nobody comes for them: the oldest go', async () => {
+    const shard = redis.shard();
+    await shard.redis.rpush(shard.key('unseen'), ...Array.from({ length: 9999 * 10 }, () => '1'));
+    await expire(shard, 'a', 2);
+    expect(await shard.redis.llen(shard.key('unseen'))).toBe(10_000 * 10);
+    expect(await shard.redis.lindex(shard.key('unseen'), -19)).toBe('a0');
+    await shard.redis.del(shard.key('unseen'));
   });
 });

@@ -179,7 +179,7 @@ test('a tenant’s debts are forgiven once nothing is ready and nothing runs in 
   type.profiles.set(heavy, { weight: 0.01 });
   await type.fill(heavy, 1, { cost: 100 });
   await type.source.settle(await take(), DONE);
-  await type.source.sweep();
+  await type.source.sweep(() => undefined);
   await type.fill(heavy, 2);
   await type.fill(light, 50);
   await type.source.configure();
@@ -193,6 +193,33 @@ test('data that is spread over another number of shards is refused by name, and 
     `the data of type "${type.name}" in Redis is spread over 3 shards, and the configuration says shards: 2; the number is fixed once there is data`,
   );
   expect(await redis.dbsize()).toBe(before);
+});
+
+test('ends that nobody saw are told by whoever sweeps, in whatever shard, and once', async () => {
+  const tenants = tenantsOf(1, 1, 1);
+  const held: Held[] = [];
+  for (const tenant of tenants) {
+    type.profiles.set(tenant, { concurrency: 1 });
+    await type.fill(tenant, 1);
+    held.push(await take());
+    await type.fill(tenant, 1, { startByMs: Date.now() + 1000 });
+  }
+  const told: string[] = [];
+  const sweep = () =>
+    type.source.sweep((ends) => told.push(...ends.map(({ job, ending }) => `${job.tenant} ${ending}`)));
+  await expect
+    .poll(
+      async () => {
+        await type.source.dispatch(type.source.newToken());
+        await Promise.all([sweep(), sweep()]);
+        return told.toSorted();
+      },
+      { timeout: 30_000 },
+    )
+    .toEqual(tenants.map((tenant) => `${tenant} expired`).toSorted());
+  await sweep();
+  expect(told).toHaveLength(3);
+  for (const each of held) await type.source.settle(each, DONE);
 });
 
 test('a tenant that went quiet leaves nothing behind, in whatever shard', async () => {
@@ -209,7 +236,7 @@ test('a tenant that went quiet leaves nothing behind, in whatever shard', async 
     if (found.kind === 'job') await brief.source.settle(heldOf(token, found), DONE);
   }
   const left = async () => {
-    await brief.source.sweep();
+    await brief.source.sweep(() => undefined);
     return (await redis.keys(`{hg:${brief.name}:*`)).filter((key) => /:(bucket|q|results)/.test(key));
   };
   await expect.poll(left, { timeout: 30_000, interval: 200 }).toEqual([]);

@@ -57,21 +57,43 @@ it('the id of a request follows its job from the API to the end of its run', asy
   await headgate.until(() => ofRequest().some((line) => line.includes('job completed')), 'the end was logged');
 });
 
+const send = (path: string, body?: object, method = 'POST') =>
+  fetch(`${headgate.url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${ADMIN_KEY}`, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+const waitingJobs = (length: number) =>
+  Array.from({ length }, () => ({ type: 'plain', data: { note: SECRET }, delayMs: 3_600_000 }));
+
 it('a purge leaves one line for all that it ends', async () => {
-  const send = (path: string, body?: object) =>
-    fetch(`${headgate.url}${path}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${ADMIN_KEY}`, ...(body && { 'content-type': 'application/json' }) },
-      ...(body && { body: JSON.stringify(body) }),
-    });
-  const jobs = Array.from({ length: 300 }, () => ({ type: 'plain', data: {}, delayMs: 3_600_000 }));
-  expect((await send('/v1/jobs/batch', { tenant: 'globex', jobs })).status).toBe(200);
+  expect((await send('/v1/jobs/batch', { tenant: 'globex', jobs: waitingJobs(300) })).status).toBe(200);
   for (let i = 0; i < 2; i += 1) expect((await send('/v1/tenants/globex/purge')).status).toBe(200);
   await headgate.until(() => headgate.said('jobs purged').length > 0, 'the purge was logged');
   expect(headgate.said('jobs purged')).toMatchObject([
     { level: 30, tenant: 'globex', type: 'plain', cancelled: 300, outcome: 'cancelled' },
   ]);
   expect(headgate.said('job cancelled')).toEqual([]);
+});
+
+it('a job that is cancelled while it waits leaves one line', async () => {
+  const posted = await send('/v1/jobs', { tenant: 'initech', ...waitingJobs(1)[0] });
+  const id = textField(await posted.json(), 'id');
+  expect((await send(`/v1/jobs/${id}?tenant=initech`, undefined, 'DELETE')).status).toBe(200);
+  await headgate.until(() => headgate.said('job cancelled').length > 0, 'the end was logged');
+  expect(headgate.said('job cancelled')).toMatchObject([
+    { level: 30, job: id, tenant: 'initech', type: 'plain', outcome: 'cancelled' },
+  ]);
+});
+
+it('the deletion of a tenant leaves one line for all that it ends', async () => {
+  expect((await send('/v1/jobs/batch', { tenant: 'initech', jobs: waitingJobs(3) })).status).toBe(200);
+  expect((await send('/v1/tenants/initech', undefined, 'DELETE')).status).toBe(200);
+  await headgate.until(() => headgate.said('tenant erased').length > 0, 'the deletion was logged');
+  // The three, and the one that was cancelled before.
+  expect(headgate.said('tenant erased')).toMatchObject([
+    { level: 30, tenant: 'initech', erased: 4, running: 0, more: false },
+  ]);
 });
 
 it('no line holds a key, a payload or a result', () => {

@@ -1,10 +1,11 @@
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
-import { logRun, type SeenRun } from '../../src/telemetry/run-line.js';
+import type { Logger } from '../../src/telemetry/logger.js';
+import { logRun, logUnseen, type SeenRun } from '../../src/telemetry/run-line.js';
 
-/** The lines that a run leaves, as a machine reads them. */
-function linesOf(run: Partial<SeenRun>): Record<string, unknown>[] {
+/** What is logged, as a machine reads it. */
+function linesBy(log: (log: Logger) => void): Record<string, unknown>[] {
   const lines: Record<string, unknown>[] = [];
   const sink = new Writable({
     write(line, _encoding, done) {
@@ -12,13 +13,17 @@ function linesOf(run: Partial<SeenRun>): Record<string, unknown>[] {
       done();
     },
   });
-  const job = { id: 'j1', type: 'ocr', tenant: 'acme', attempt: 2, requestId: 'r1' };
-  const outcome = { kind: 'completed', value: '{"text":"what only the tenant may read"}' };
-  logRun(pino({ base: null, timestamp: false }, sink), {
-    ...{ job, outcome, verdict: 'settled', waitMs: 1500, runMs: 20.4 },
-    ...run,
-  });
+  log(pino({ base: null, timestamp: false }, sink));
   return lines;
+}
+
+const job = { id: 'j1', type: 'ocr', tenant: 'acme', attempt: 2, requestId: 'r1' };
+
+/** The lines that a run leaves. */
+function linesOf(run: Partial<SeenRun>): Record<string, unknown>[] {
+  const outcome = { kind: 'completed', value: '{"text":"what only the tenant may read"}' };
+  const whole: SeenRun = { job, outcome, verdict: 'settled', waitMs: 1500, runMs: 20.4, ...run };
+  return linesBy((log) => logRun(log, whole));
 }
 
 const INFO = 30;
@@ -58,4 +63,18 @@ test('of a run that was lost it is said that its outcome did not count', () => {
   expect(linesOf({ outcome: { kind: 'failed', value: 'late' }, verdict: 'lost' })).toEqual([
     { ...SAID, outcome: 'lost', reason: 'late', msg: 'job released' },
   ]);
+});
+
+describe('a job that ended while nobody had it leaves one line', () => {
+  const lineOf = (ending: 'expired' | 'failed' | 'cancelled', reason: string, runMs: number | null) =>
+    linesBy((log) => logUnseen(log, [{ job, ending, reason, waitMs: 1500, runMs }]));
+
+  test('expired: it never ran', () => {
+    const { runMs: _, ...waited } = SAID;
+    expect(lineOf('expired', 'expired', null)).toEqual([{ ...waited, outcome: 'expired', msg: 'job expired' }]);
+  });
+
+  test.each(['failed', 'cancelled'] as const)('%s, when its worker was gone: why', (ending) => {
+    expect(lineOf(ending, 'stalled', 20)).toEqual([{ ...SAID, outcome: ending, reason: 'stalled', msg: 'job failed' }]);
+  });
 });

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { parseJobId } from '../../shaping/job-id.js';
 import { principalOf } from '../first-look.js';
 import type { HttpApp, RouteParts } from '../http-app.js';
 import { isJobId, NO_SUCH_JOB } from '../job-id.js';
@@ -34,7 +35,10 @@ export function cancelJob(app: HttpApp, { shaping }: RouteParts): void {
       const cancellation = isJobId(id) ? await shaping.cancel(tenant.value, id) : 'not_found';
       switch (cancellation) {
         case 'cancelled':
-          request.log.info({ job: id, tenant: tenant.value, outcome: cancellation }, 'job cancelled');
+          request.log.info(
+            { job: id, tenant: tenant.value, type: parseJobId(id)?.type, outcome: cancellation },
+            'job cancelled',
+          );
           return reply.code(200).send({ id, state: 'cancelled' });
         case 'cancel_requested':
           return reply.code(202).send({ id, state: 'active', cancelRequested: true });

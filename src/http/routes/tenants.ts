@@ -1,3 +1,4 @@
+import type { FastifyBaseLogger } from 'fastify';
 import { Type } from 'typebox';
 import { DELIVERY_TYPE } from '../../config/delivery-type.js';
 import type { Administration } from '../../shaping/administration.js';
@@ -22,18 +23,20 @@ export function tenantRoutes(app: HttpApp, admin: Administration): void {
     answer: TenantResource,
     find: tenantId,
     resource: (id) => tenantResource(admin, id),
-    onDelete: { answer: ErasedTenant, act: (id) => eraseTenant(admin, id) },
+    onDelete: { answer: ErasedTenant, act: (id, log) => eraseTenant(admin, id, log) },
   });
 }
 
-/** Its keys go first: who holds one would otherwise bring it back. */
-async function eraseTenant(admin: Administration, tenant: string) {
+/** Its keys go first: who holds one would otherwise bring it back. One line of the log stands for all jobs that end here. */
+async function eraseTenant(admin: Administration, tenant: string, log: FastifyBaseLogger) {
   for (const { id } of await admin.keys.list(tenant)) await admin.keys.revoke(tenant, id);
   const types = [...admin.live.file.types.keys(), DELIVERY_TYPE];
   const all = await Promise.all(types.map((type) => admin.erase(type, tenant)));
-  return {
+  const gone = {
     erased: all.reduce((sum, { erased }) => sum + erased, 0),
     running: all.reduce((sum, { running }) => sum + running, 0),
     more: all.some(({ more }) => more),
   };
+  log.info({ tenant, ...gone }, 'tenant erased');
+  return gone;
 }

@@ -35,6 +35,7 @@ export async function remoteWork(socketPath: string, yaml: string): Promise<Test
         started: (job) => void started.push(job),
         ended: (run) => void ended.push(run),
         recovered: () => undefined,
+        unseen: () => undefined,
       },
       onError: (error) => errors.push(error),
     },
