@@ -163,8 +163,7 @@ export class TypeSource {
   async sweep(onUnseen: (ends: readonly UnseenEnd[]) => void): Promise<void> {
     const sweepShard = async (shard: WorkSource) => {
       const swept = await shard.sweep(this.#floor);
-      // Nobody else has them, so they are told also where another shard does not answer.
-      if (swept.unseen.length > 0) onUnseen(swept.unseen);
+      if (swept.unseen.length > 0) onUnseen(swept.unseen); // Nobody else has them, whatever becomes of the other shards.
       return swept;
     };
     for (let more = true; more; ) {

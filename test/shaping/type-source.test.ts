@@ -197,19 +197,20 @@ test('data that is spread over another number of shards is refused by name, and 
 
 test('ends that nobody saw are told by whoever sweeps, in whatever shard, and once', async () => {
   const tenants = tenantsOf(1, 1, 1);
-  const held: Held[] = [];
   for (const tenant of tenants) {
     type.profiles.set(tenant, { concurrency: 1 });
     await type.fill(tenant, 1);
-    held.push(await take());
-    await type.fill(tenant, 1, { startByMs: Date.now() + 1000 });
   }
+  await type.source.configure();
+  const held = [await take(), await take(), await take()];
+  for (const tenant of tenants) await type.fill(tenant, 1, { startByMs: Date.now() + 1000 });
   const told: string[] = [];
   const sweep = () =>
     type.source.sweep((ends) => told.push(...ends.map(({ job, ending }) => `${job.tenant} ${ending}`)));
   await expect
     .poll(
       async () => {
+        await type.source.configure();
         await type.source.dispatch(type.source.newToken());
         await Promise.all([sweep(), sweep()]);
         return told.toSorted();
