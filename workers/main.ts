@@ -7,6 +7,7 @@ import { LiveConfig } from '../src/config/live-config.js';
 import { loadConfig } from '../src/config/load-config.js';
 import type { WorkerOrder } from '../src/config/worker-order.js';
 import { closeConnection, openConnection, type RedisLink, Subscriber, untilTried } from '../src/redis/connection.js';
+import { allAnswer, pingServers } from '../src/redis/masters.js';
 import { EvictingRedis, MemoryWatch } from '../src/redis/memory-watch.js';
 import { isPassing } from '../src/redis/outage.js';
 import { reachRedis } from '../src/redis/reach-redis.js';
@@ -20,7 +21,7 @@ import { OverrideStore } from '../src/shaping/override-store.js';
 import { RedisShaping } from '../src/shaping/redis-shaping.js';
 import { OtherData, refuseOtherData } from '../src/shaping/stored-data.js';
 import { createLogger } from '../src/telemetry/logger.js';
-import { redisAnswers, workerReport } from './health.js';
+import { PROBE_MS, workerReport } from './health.js';
 import { startHealthServer } from './health-server.js';
 import { loadTypes } from './load-types.js';
 import { logRuns } from './log-runs.js';
@@ -99,10 +100,12 @@ async function main(): Promise<void> {
     pool.on('error', (error) => error instanceof OtherData && resolve(error)),
   );
   const { tenants } = config.metrics;
-  const metrics = new WorkerMetrics({ pool, runners, tenants, redisAnswers: () => redisAnswers(commands) });
+  const answering = () => pingServers(commands, PROBE_MS);
+  const metrics = new WorkerMetrics({ pool, runners, tenants, redisAnswers: async () => allAnswer(await answering()) });
   watchScripts(commands, metrics.watchScript);
   const health =
-    args.healthListen && (await startHealthServer(args.healthListen, () => workerReport(commands, runners), metrics));
+    args.healthListen &&
+    (await startHealthServer(args.healthListen, async () => workerReport(await answering(), runners), metrics));
   await refuseOtherData(
     commands,
     types.map(({ config: { name } }) => name),

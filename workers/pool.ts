@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { RedisLink, Subscriber } from '../src/redis/connection.js';
+import { onServer } from '../src/redis/masters.js';
 import { isPassing } from '../src/redis/outage.js';
 import { loadLibrary } from '../src/redis/script.js';
 import { type Agent, makeAgent } from '../src/shaping/agent.js';
@@ -56,7 +57,6 @@ export class Pool extends EventEmitter<PoolEvents> {
   readonly #beforeWork: (() => Promise<void>) | undefined;
   readonly #outbox: PoolOptions['outbox'];
   readonly #unsubscribe: (() => void)[] = [];
-  readonly #onReady = (): void => void this.#begin();
 
   constructor(redis: RedisLink, subscriber: Subscriber, runners: readonly Runner[], options: PoolOptions) {
     super();
@@ -79,14 +79,13 @@ export class Pool extends EventEmitter<PoolEvents> {
     for (const runner of this.#runners) {
       this.#unsubscribe.push(runner.source.listen(this.#subscriber, (message) => this.#heard(runner, message)));
     }
-    this.#redis.on('ready', this.#onReady);
+    this.#unsubscribe.push(onServer(this.#redis, () => void this.#begin()));
     for (const agent of this.#agents) agent.start();
     if (this.#redis.status === 'ready') await this.#begin();
   }
 
   /** Takes nothing more; resolves when what runs has ended, or was handed back after `graceMs`. */
   async stop(graceMs: number): Promise<void> {
-    this.#redis.off('ready', this.#onReady);
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     await Promise.all(this.#runners.map((runner) => runner.stop(graceMs)));
     await Promise.all(this.#agents.map((agent) => agent.stop()));

@@ -4,6 +4,7 @@ import { openPolicing } from '../policing/open-policing.js';
 import type { Policing } from '../policing/policing.js';
 import { loadPolicyScripts } from '../policing/policy-scripts.js';
 import { closeConnection, openConnection, untilTried } from '../redis/connection.js';
+import { onServer } from '../redis/masters.js';
 import { isPassing } from '../redis/outage.js';
 import type { ClusterTarget, RedisTarget } from '../redis/redis-target.js';
 import { type ScriptWatcher, watchScripts } from '../redis/script.js';
@@ -42,7 +43,7 @@ export function openApiPolicing(
     };
   }
   const redis = openConnection(target, { name: 'api-policing', deadlineMs: DEADLINE_MS });
-  redis.on('ready', () => {
+  onServer(redis, () => {
     loadPolicyScripts(redis, policies).catch((error: unknown) => {
       if (!isPassing(error)) logger.error({ err: error }, 'the scripts of policies could not be loaded');
     });

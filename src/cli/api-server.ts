@@ -9,18 +9,21 @@ import { doorOf } from '../http/door.js';
 import { createKeyring, hashKey, type KeyEntry } from '../http/keyring.js';
 import type { ReadyReport } from '../http/ready-report.js';
 import { routeTable } from '../policing/route-table.js';
-import { closeConnection, openConnection, untilTried } from '../redis/connection.js';
+import { closeConnection, openConnection, type RedisLink, untilTried } from '../redis/connection.js';
+import { allAnswer, answeringText, pingServers } from '../redis/masters.js';
 import { EvictingRedis, type MemoryState, MemoryWatch } from '../redis/memory-watch.js';
+import { isPassing } from '../redis/outage.js';
 import type { ReachedRedis } from '../redis/reach-redis.js';
 import { watchScripts } from '../redis/script.js';
 import { deliverySettings } from '../shaping/delivery-settings.js';
-import { FEED_DEADLINE_MS, RedisJobFeed } from '../shaping/job-feed.js';
 import { newJobId } from '../shaping/job-id.js';
 import { LiveSettings } from '../shaping/live-settings.js';
 import { RedisShaping } from '../shaping/redis-shaping.js';
+
 import { type OtherData, refuseOtherData, storedTypes } from '../shaping/stored-data.js';
 import type { Logger } from '../telemetry/logger.js';
 import { openAdmitting } from './api-admitting.js';
+import { openEvents } from './api-events.js';
 import { openApiPolicing, outlivesRedis } from './api-policing.js';
 import { openRemoteWork } from './api-remote-work.js';
 import { DEMO_TENANT, type FirstKeys } from './first-keys.js';
@@ -58,8 +61,7 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
   const overrides = followOverrides({ live, settings, commands, target: redis.target, log, onOtherData: refuse });
   const admitting = openAdmitting(config, redis.target);
   const shaping = new RedisShaping(commands, settings, admitting?.run);
-  const events = openConnection(redis.target, { name: 'api-events', deadlineMs: FEED_DEADLINE_MS });
-  const feed = new RedisJobFeed(events, commands, (error) => log.error({ err: error }, 'events cannot be read'));
+  const events = openEvents(commands, redis.target, log);
   const policing = openApiPolicing(config, redis.target, log);
   warnOfLoneAddress(config, log);
   const door = doorOf(live.view);
@@ -80,7 +82,7 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
     policed: { policing: policing.policing, policies: config.policies, routes: routeTable(config.routes) },
     admin: overrides.admin,
     directory: overrides.directory,
-    feed,
+    feed: events.feed,
     remote,
     metrics: { of: metrics, open },
     ...(config.dashboard && {
@@ -94,7 +96,7 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
     }),
     trustProxy: config.trustProxy,
     document: { version },
-    ready: () => readiness(shaping, memory.state, config),
+    ready: () => readiness(commands, memory.state, config),
     memory: () => memory.state,
     log,
     newJobId: (type, tenant) => newJobId(type, settings.shards.of(tenant)),
@@ -108,15 +110,14 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
     await remote.stop();
     await policing.close();
     await overrides.close();
-    closeConnection(events);
-    await feed.close();
+    await events.close();
     admitting?.close();
     closeConnection(commands);
   };
   try {
     const state = await memory.look();
     if (state.kind === 'evicts') throw new EvictingRedis(state.policy);
-    if (commands.status === 'ready') await refuseOtherData(commands, storedTypes(settings), config.shards);
+    await refuseOtherData(commands, storedTypes(settings), config.shards).catch(unlessAway);
     memory.start();
     remote.start();
     await app.listen({ host: config.listen.host, port: config.listen.port });
@@ -125,6 +126,11 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
     throw error;
   }
   return { url: urlOf(app.server.address(), config.listen.host), refused, close };
+}
+
+/** What could not be looked at is looked at when it is back. */
+function unlessAway(error: unknown): void {
+  if (!isPassing(error)) throw error;
 }
 
 function keyEntries(config: Config, keys: FirstKeys): KeyEntry[] {
@@ -145,24 +151,23 @@ function keyEntries(config: Config, keys: FirstKeys): KeyEntry[] {
   ];
 }
 
-/** Without Redis no job is taken, but a policy may decide all the same. */
-async function readiness(shaping: RedisShaping, memory: MemoryState, { policies }: Config): Promise<ReadyReport> {
-  try {
-    await shaping.ping();
-    const redis = 'answers';
-    switch (memory.kind) {
-      case 'fine':
-        return { ready: true, checks: { redis } };
-      case 'high':
-        return { ready: true, degraded: true, checks: { redis, memory: 'above its mark: no job is admitted' } };
-      case 'evicts':
-        return { ready: false, checks: { redis, memory: `maxmemory-policy is ${memory.policy}` } };
-    }
-  } catch {
-    const redis = 'does not answer';
+/** Without Redis no job is taken, but a policy may decide all the same; without some masters some tenants' are not. */
+async function readiness(commands: RedisLink, memory: MemoryState, { policies }: Config): Promise<ReadyReport> {
+  const answers = await pingServers(commands, DEADLINE_MS);
+  const redis = answeringText(answers);
+  if (answers.answering === 0) {
     const standing = [...policies.values()].filter(outlivesRedis).map(({ name }) => name);
     if (standing.length === 0) return { ready: false, checks: { redis } };
     return { ready: true, degraded: true, checks: { redis, policies: `${standing.join(', ')} decide without it` } };
+  }
+  const degraded = !allAnswer(answers);
+  switch (memory.kind) {
+    case 'fine':
+      return { ready: true, ...(degraded && { degraded }), checks: { redis } };
+    case 'high':
+      return { ready: true, degraded: true, checks: { redis, memory: 'above its mark: no job is admitted' } };
+    case 'evicts':
+      return { ready: false, checks: { redis, memory: `maxmemory-policy is ${memory.policy}` } };
   }
 }
 

@@ -4,6 +4,7 @@ import { OVERRIDE_FIELDS } from '../config/override-schema.js';
 import { withoutSecrets } from '../config/override-values.js';
 import { formatPath } from '../config/problem.js';
 import { closeConnection, openConnection, type RedisLink, Subscriber } from '../redis/connection.js';
+import { onServer } from '../redis/masters.js';
 import { isPassing } from '../redis/outage.js';
 import type { ClusterTarget, RedisTarget } from '../redis/redis-target.js';
 import { loadLibrary } from '../redis/script.js';
@@ -93,7 +94,7 @@ export function followOverrides(parts: OverrideParts): LiveOverrides {
       else if (!isPassing(error)) onError(error);
     }
   };
-  commands.on('ready', () => {
+  onServer(commands, () => {
     firstRead = refresh();
     void firstRead.then(catchUp);
   });

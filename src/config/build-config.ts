@@ -37,7 +37,7 @@ export function buildConfig(
     tiers.set(fields.defaultTier, { name: fields.defaultTier, stated: {}, mode: null, allow: null });
   return {
     ...rest,
-    shards: fields.shards,
+    shards: shardsOf(fields),
     durability: fields.durability,
     memory: {
       highWater: fields.memory.highWater,
@@ -60,6 +60,14 @@ export function buildConfig(
     lockDurationMs: fields.lockDuration,
     stalledIntervalMs: fields.stalledInterval,
   };
+}
+
+/** Shards of each type on a cluster, unless stated: some for each of a dozen masters. */
+const SHARDS_ON_CLUSTER = 16;
+
+/** Over how many shards the tenants of each type are spread. */
+export function shardsOf({ shards, redis }: Pick<ConfigFields, 'shards' | 'redis'>): number {
+  return shards ?? ('cluster' in redis ? SHARDS_ON_CLUSTER : 1);
 }
 
 /** A cost rule as the program knows it. */

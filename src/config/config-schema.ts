@@ -72,13 +72,14 @@ export const ConfigFields = Type.Object({
     defaultText: '127.0.0.1:8080',
     description: 'Where the API listens; port 0 is any free one.',
   }),
-  shards: quantity('count', {
-    least: 1,
-    most: MAX_SHARDS,
-    default: 1,
-    description:
-      'Over how many shards the tenants of each type are spread, each with its keys in one slot; fixed when the data is made.',
-  }),
+  shards: Type.Optional(
+    quantity('count', {
+      least: 1,
+      most: MAX_SHARDS,
+      description:
+        'Over how many shards the tenants of each type are spread, each with its keys in one slot; fixed when the data is made. 16 on a cluster unless stated, else 1.',
+    }),
+  ),
   durability: choice(['everysec', 'always'], {
     default: 'everysec',
     description: 'How often the embedded Redis writes to disk: once a second, or before every answer.',

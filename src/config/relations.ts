@@ -1,5 +1,5 @@
 import { leastCost } from '../model/cost.js';
-import { costRule, tenantKeys } from './build-config.js';
+import { costRule, shardsOf, tenantKeys } from './build-config.js';
 import type { ConfigFields, TenantFields } from './config-schema.js';
 import { checkRouteCosts, checkTypeCosts } from './door-relations.js';
 import { suggestName } from './nearest-name.js';
@@ -19,7 +19,6 @@ import { checkWebhooks } from './webhook-relations.js';
  */
 export function checkRelations(fields: ConfigFields, adminKeys: readonly string[], problems: ProblemList): void {
   checkRedis(fields.redis, problems);
-  checkClusterWork(fields, problems);
   checkPolicies(fields.policies, problems);
   checkNames(fields, problems);
   checkTypes(fields, problems);
@@ -30,14 +29,6 @@ export function checkRelations(fields: ConfigFields, adminKeys: readonly string[
   checkTypeCosts(fields, problems);
   checkKeys(fields, [...fields.admin.keys, ...adminKeys], problems);
   checkWebhooks(fields, problems);
-}
-
-/** All jobs of a type stand in one slot. */
-function checkClusterWork({ redis, types }: ConfigFields, problems: ProblemList): void {
-  if (!('cluster' in redis) || types.size === 0 || !problems.sound(['redis'])) return;
-  const message =
-    'jobs are not spread over a cluster: with types, name one server or Sentinels; policies may use a cluster';
-  problems.add(['redis', 'cluster'], message);
 }
 
 const PLURAL = { tier: 'tiers', type: 'types', policy: 'policies' } as const;
@@ -95,9 +86,10 @@ function checkTypes({ types }: ConfigFields, problems: ProblemList): void {
 }
 
 /** Nothing adds up over shards what a type has in all: a limit would hold in each of them. */
-function checkCapacities({ shards, types }: ConfigFields, problems: ProblemList): void {
-  if (!problems.sound(['shards'])) return;
-  for (const [name, { capacity }] of types) {
+function checkCapacities(fields: ConfigFields, problems: ProblemList): void {
+  if (!problems.sound(['shards']) || !problems.sound(['redis'])) return;
+  const shards = shardsOf(fields);
+  for (const [name, { capacity }] of fields.types) {
     for (const field of ['rate', 'concurrency'] as const) {
       const path = ['types', name, 'capacity', field];
       const fault = problems.sound(path) ? capacityFault(shards, capacity[field]) : undefined;

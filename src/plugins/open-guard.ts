@@ -4,6 +4,7 @@ import type { Policing } from '../policing/policing.js';
 import { loadPolicyScripts } from '../policing/policy-scripts.js';
 import { routeTable } from '../policing/route-table.js';
 import { closeConnection, openConnection, untilTried } from '../redis/connection.js';
+import { onServer } from '../redis/masters.js';
 import { targetOf } from '../redis/redis-target.js';
 import { consoleLogger } from './console-logger.js';
 import { Guard } from './guard.js';
@@ -70,7 +71,7 @@ function openOwn({ policies, redis }: PluginSettings, logger: OutageLogger): Own
     redis !== undefined && redis.kind !== 'embedded'
       ? openConnection(targetOf(redis), { name: 'plugin', deadlineMs: COMMAND_MS })
       : undefined;
-  connection?.on('ready', () => loadPolicyScripts(connection, policies).catch(() => undefined));
+  if (connection) onServer(connection, () => loadPolicyScripts(connection, policies).catch(() => undefined));
   const policing = openPolicing({ policies, redis: connection, logger });
   return {
     policing,

@@ -1,7 +1,97 @@
-import type { Redis } from 'ioredis';
+import type { Cluster, Redis } from 'ioredis';
 import type { RedisLink } from './connection.js';
+import { isPassing } from './outage.js';
+
+/** Masters that come together are told of once. */
+const TOGETHER_MS = 500;
 
 /** The servers that hold data: the masters of a cluster as far as they are known now, else the one server. */
 export function mastersOf(redis: RedisLink): readonly Redis[] {
-  return 'nodes' in redis ? redis.nodes('master') : [redis];
+  return isCluster(redis) ? redis.nodes('master') : [redis];
+}
+
+export function isCluster(redis: RedisLink): redis is Cluster {
+  return 'nodes' in redis;
+}
+
+/**
+ * Asks every master. Answers of those that are there; rejects when none is, or when one refuses for a reason that does not
+ * pass by itself.
+ */
+export async function askMasters<Reply>(redis: RedisLink, ask: (master: Redis) => Promise<Reply>): Promise<Reply[]> {
+  const outcomes = await Promise.allSettled(mastersOf(redis).map(ask));
+  const errors = outcomes.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+  const answers = outcomes.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+  const lasting = errors.find((error) => !isPassing(error));
+  if (lasting !== undefined) throw lasting;
+  if (answers.length === 0) throw errors[0] ?? new Error('Connection is closed.');
+  return answers;
+}
+
+/**
+ * Calls `listener` whenever a server that holds data is there, or there again: what was not known of it before may have been
+ * lost, or could not be brought to it. Returns how to stop.
+ */
+export function onServer(redis: RedisLink, listener: () => void): () => void {
+  redis.on('ready', listener);
+  if (!isCluster(redis)) return () => redis.off('ready', listener);
+  let timer: NodeJS.Timeout | undefined;
+  const onReady = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(listener, TOGETHER_MS).unref();
+  };
+  const onNode = (node: Redis): void => void node.on('ready', onReady);
+  redis.on('+node', onNode);
+  for (const node of redis.nodes()) onNode(node);
+  return () => {
+    redis.off('ready', listener).off('+node', onNode);
+    for (const node of redis.nodes()) node.off('ready', onReady);
+    clearTimeout(timer);
+  };
+}
+
+/** Who answers of the servers that hold data. */
+export interface Answering {
+  readonly answering: number;
+  readonly of: number;
+}
+
+/** Asks every server that holds data whether it is there. Resolves within so many milliseconds, and never rejects. */
+export async function pingServers(redis: RedisLink, withinMs: number): Promise<Answering> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(resolve, withinMs, false);
+  });
+  const servers = serversOf(redis);
+  const answers = servers.map((server) => Promise.race([late, isThere(server)]));
+  const answering = (await Promise.all(answers)).filter(Boolean).length;
+  clearTimeout(timer);
+  return { answering, of: servers.length };
+}
+
+/** Masters by the slots that they have; `undefined` for one to which there is no connection. */
+function serversOf(redis: RedisLink): readonly (Redis | undefined)[] {
+  if (!isCluster(redis)) return [redis];
+  const nodes = new Map(redis.nodes().map((node) => [`${node.options.host}:${node.options.port}`, node]));
+  const owners = new Set(redis.slots.map(([master]) => master));
+  return owners.size === 0 ? [undefined] : [...owners].map((owner) => nodes.get(owner ?? ''));
+}
+
+async function isThere(server: Redis | undefined): Promise<boolean> {
+  try {
+    return (await server?.ping()) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+export function allAnswer({ answering, of }: Answering): boolean {
+  return answering === of;
+}
+
+/** The same in words for people. */
+export function answeringText(answers: Answering): string {
+  const { answering, of } = answers;
+  if (allAnswer(answers)) return 'answers';
+  return answering === 0 ? 'does not answer' : `${answering} of ${of} masters answer`;
 }

@@ -1,5 +1,5 @@
 import type { RedisLink } from './connection.js';
-import { mastersOf } from './masters.js';
+import { askMasters } from './masters.js';
 
 /** The Redis may throw away what it was given to keep; the message is one sentence for people. */
 export class EvictingRedis extends Error {
@@ -73,7 +73,7 @@ export class MemoryWatch {
   }
 
   #ask(): Promise<string[]> {
-    return Promise.all(mastersOf(this.#redis).map((master) => master.info('memory')));
+    return askMasters(this.#redis, (master) => master.info('memory'));
   }
 }
 

@@ -1,7 +1,7 @@
 import type { ChainableCommander } from 'ioredis';
 import type { RedisLink } from './connection.js';
 import { type ShardTag, scriptKeys } from './keys.js';
-import { mastersOf } from './masters.js';
+import { askMasters } from './masters.js';
 import { withoutArguments } from './private-error.js';
 import { keyOf, type Library, type Verb } from './script-source.js';
 
@@ -78,7 +78,7 @@ export function watched<Reply>(
   });
 }
 
-/** Gives a library to Redis, to every master of a cluster, whether or not it has it already. */
+/** Gives a library to Redis, to every master of a cluster that is there, whether or not it has it already. */
 export function loadLibrary(redis: RedisLink, library: Library): Promise<void> {
   const underWay = loading.get(redis) ?? new Map<Library, Promise<void>>();
   loading.set(redis, underWay);
@@ -89,7 +89,7 @@ export function loadLibrary(redis: RedisLink, library: Library): Promise<void> {
 
 async function sendLibrary(redis: RedisLink, library: Library): Promise<void> {
   try {
-    await Promise.all(mastersOf(redis).map((master) => master.function('LOAD', 'REPLACE', library.text)));
+    await askMasters(redis, (master) => master.function('LOAD', 'REPLACE', library.text));
   } catch (error) {
     if (isUnknownCommand(error))
       throw new Error('this Redis does not know functions: Headgate needs Redis 7.0 or later');

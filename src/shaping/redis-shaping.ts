@@ -4,6 +4,8 @@ import type { Admission, BulkRetrial, Cancellation, JobPage, JobView, NewJob, Re
 import { hookMark } from '../model/webhook.js';
 import { orUnavailable, type RedisLink } from '../redis/connection.js';
 import { encodeTenant, idempotencyKey, outputKey, type ShardTag } from '../redis/keys.js';
+import { allAnswer, answeringText, pingServers } from '../redis/masters.js';
+import { RedisUnavailable } from '../redis/outage.js';
 import { type Argument, type RunScript, runScript, type Script } from '../redis/script.js';
 import { admissionOf } from './admission.js';
 import { admitInSteps } from './admit-in-steps.js';
@@ -33,6 +35,9 @@ import { tenantsAt } from './tenants-at.js';
 
 /** Jobs that a read looks at, at most, where costs differ, and entries that a page looks at. */
 const SCAN_LIMIT = 1000;
+
+/** How long a server may take to show that it is there. */
+const PING_MS = 2000;
 
 /** Before the first job of any list. */
 const START: Cursor = { score: '', id: '' };
@@ -173,7 +178,8 @@ export class RedisShaping implements Shaping {
   }
 
   async ping(): Promise<void> {
-    await orUnavailable(() => this.#redis.ping());
+    const answers = await pingServers(this.#redis, PING_MS);
+    if (!allAnswer(answers)) throw new RedisUnavailable(answeringText(answers));
   }
 
   async #read(tenant: string, id: string, result: '0' | '1'): Promise<JobView | undefined> {

@@ -1,5 +1,6 @@
 import type { TypeConfig } from '../config/config.js';
 import type { RedisLink, Subscriber } from '../redis/connection.js';
+import { onServer } from '../redis/masters.js';
 import { isPassing } from '../redis/outage.js';
 import { type Agent, makeAgent } from './agent.js';
 import type { Outbox } from './outbox.js';
@@ -43,7 +44,7 @@ export class RemoteWork implements RemoteTypes {
   readonly #agents: readonly Agent[];
   readonly #onError: (error: unknown) => void;
   readonly #beforeWork: () => Promise<void>;
-  readonly #onReady = (): void => void this.#begin();
+  #leave: () => void = () => undefined;
 
   constructor(
     parts: { redis: RedisLink; subscriber: Subscriber; settings: Settings; types: Iterable<TypeConfig> },
@@ -87,14 +88,14 @@ export class RemoteWork implements RemoteTypes {
 
   /** Tells Redis of the types, now and whenever it comes back, and keeps them in order from now on. */
   start(): void {
-    this.#redis.on('ready', this.#onReady);
+    this.#leave = onServer(this.#redis, () => void this.#begin());
     for (const agent of this.#agents) agent.start();
     if (this.#redis.status === 'ready') void this.#begin();
   }
 
   /** Answers who waits with nothing; resolves when nothing is under way. */
   async stop(): Promise<void> {
-    this.#redis.off('ready', this.#onReady);
+    this.#leave();
     await Promise.all([...this.#types.values()].map((type) => type.close()));
     await Promise.all(this.#agents.map((agent) => agent.stop()));
   }

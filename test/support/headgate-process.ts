@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { stopEmbeddedRedis } from '../../src/redis/embedded/embedded-redis.js';
+import { redisOfSuite } from './shared-cluster.js';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/headgate.js', import.meta.url));
 /** A machine with other work takes seconds to boot one; on a machine without Redis it is fetched before. */
@@ -153,16 +154,18 @@ export class HeadgateFolder {
   /** The program that is started: that of this project, unless a test has another version of it. */
   program = PROGRAM;
   readonly #processes: HeadgateProcess[] = [];
+  readonly #redis: { readonly redis?: object };
 
-  private constructor(dir: string) {
+  private constructor(dir: string, redis: { readonly redis?: object }) {
     this.dir = dir;
+    this.#redis = redis;
     this.configFile = join(dir, 'headgate.yaml');
     this.dataDir = join(dir, 'data');
   }
 
   /** @param config the configuration, as text or as what its YAML says */
   static async create(config: string | object): Promise<HeadgateFolder> {
-    const folder = new HeadgateFolder(await mkdtemp(join(tmpdir(), 'hg-system-')));
+    const folder = new HeadgateFolder(await mkdtemp(join(tmpdir(), 'hg-system-')), await redisOfSuite());
     await folder.configure(config);
     return folder;
   }
@@ -171,7 +174,8 @@ export class HeadgateFolder {
   async configure(config: string | object): Promise<void> {
     await mkdir(this.dir, { recursive: true });
     // JSON is YAML.
-    const text = typeof config === 'string' ? config : JSON.stringify({ ...SHARDS, ...config }, null, 2);
+    const text =
+      typeof config === 'string' ? config : JSON.stringify({ ...this.#redis, ...SHARDS, ...config }, null, 2);
     await writeFile(this.configFile, text);
   }
 

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { closeConnection, openConnection, untilReady } from '../../src/redis/connection.js';
-import { type WorkerReport, workerReport } from '../../workers/health.js';
+import { pingServers } from '../../src/redis/masters.js';
+import { PROBE_MS, type WorkerReport, workerReport } from '../../workers/health.js';
 import { type HealthServer, startHealthServer } from '../../workers/health-server.js';
 import { startRedis } from '../support/redis-server.js';
 import { startTcpProxy } from '../support/tcp-proxy.js';
@@ -11,22 +12,30 @@ afterEach(async () => {
 });
 
 const runner = (type: string, silentMs: number) => ({ source: { type }, silentMs });
-const answering = { ping: async () => 'PONG' as const };
+const answering = { answering: 1, of: 1 };
 
 describe('a worker', () => {
-  test('is ready while Redis answers and every type with a free slot was told of jobs', async () => {
-    expect(await workerReport(answering, [runner('a', 0), runner('b', 9000)])).toEqual({
+  test('is ready while Redis answers and every type with a free slot was told of jobs', () => {
+    expect(workerReport(answering, [runner('a', 0), runner('b', 9000)])).toEqual({
       ready: true,
       checks: { redis: 'answers' },
     });
   });
 
-  test('is not when a type with a free slot has heard nothing for 10 s', async () => {
-    const report = await workerReport(answering, [runner('a', 0), runner('b', 12_000)]);
+  test('is not when a type with a free slot has heard nothing for 10 s', () => {
+    const report = workerReport(answering, [runner('a', 0), runner('b', 12_000)]);
     expect(report).toEqual({
       ready: false,
       checks: { redis: 'answers', b: 'a slot is free and nothing was heard of jobs for 12 s' },
     });
+  });
+
+  test('is while one master of a cluster answers, and not when none does', () => {
+    const reports = [1, 0].map((each) => workerReport({ answering: each, of: 3 }, [runner('a', 0)]));
+    expect(reports).toEqual([
+      { ready: true, checks: { redis: '1 of 3 masters answer' } },
+      { ready: false, checks: { redis: 'does not answer' } },
+    ]);
   });
 
   test('is not when packets are swallowed, though its socket looks fine', async () => {
@@ -37,12 +46,15 @@ describe('a worker', () => {
     const redis = openConnection({ url: proxy.url }, { name: 'test', deadlineMs: 60_000, heartbeatMs: 3_600_000 });
     endings.push(() => closeConnection(redis));
     await untilReady(redis);
-    expect(await workerReport(redis, [])).toMatchObject({ ready: true });
+    expect(workerReport(await pingServers(redis, PROBE_MS), [])).toMatchObject({ ready: true });
     proxy.swallow('replies');
     expect(redis.status).toBe('ready');
-    expect(await workerReport(redis, [])).toEqual({ ready: false, checks: { redis: 'does not answer' } });
+    expect(workerReport(await pingServers(redis, PROBE_MS), [])).toEqual({
+      ready: false,
+      checks: { redis: 'does not answer' },
+    });
     await proxy.pass();
-    expect(await workerReport(redis, [])).toMatchObject({ ready: true });
+    expect(workerReport(await pingServers(redis, PROBE_MS), [])).toMatchObject({ ready: true });
   });
 });
 
