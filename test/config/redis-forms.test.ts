@@ -107,12 +107,13 @@ describe('redis', () => {
     expect(redis).toMatchObject({ tls: { ca: pem('CERTIFICATE'), cert: pem('CERTIFICATE'), key: pem('PRIVATE KEY') } });
   });
 
-  test('is no cluster where there are jobs', async () => {
-    const config = { redis: { cluster: ['h:7000'] }, types: { ocr: {} } };
-    writeFileSync(join(folder, 'headgate.yaml'), JSON.stringify(config));
-    await expect(loadConfig({ env: {}, cwd: folder })).rejects.toThrow(
-      'redis.cluster: jobs are not spread over a cluster',
-    );
+  test.each([
+    ['16 on a cluster', { redis: { cluster: ['h:7000'] } }, 16],
+    ['1 on a server', { redis: 'redis://h' }, 1],
+    ['what is stated', { redis: { cluster: ['h:7000'] }, shards: 3 }, 3],
+  ])('spreads types over so many shards: %s', async (_, config, shards) => {
+    writeFileSync(join(folder, 'headgate.yaml'), JSON.stringify({ ...config, types: { ocr: {} } }));
+    expect((await loadConfig({ env: {}, cwd: folder })).shards).toBe(shards);
   });
 
   test.each<[string, unknown, string]>([
