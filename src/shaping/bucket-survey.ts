@@ -1,8 +1,6 @@
-import { decodeTime } from 'ulid';
 import { orUnavailable, type RedisLink } from '../redis/connection.js';
 import { encodeTenant, type ShardTag, shardTag } from '../redis/keys.js';
 import { runScript } from '../redis/script.js';
-import { parseJobId } from './job-id.js';
 import { msOf } from './ms-of.js';
 import type { Settings } from './settings.js';
 import type { BucketView } from './shaping.js';
@@ -19,8 +17,11 @@ export interface SurveyedBucket extends BucketView {
   readonly heldForMs: number;
   /** By how much its next start is late, because nobody has a slot for it; milliseconds. */
   readonly lateMs: number;
-  /** When the job that starts next was admitted; ms since 1970, `null` without one. */
-  readonly headAtMs: number | null;
+  /**
+   * For how long the job has waited that waits longest, since it was admitted, fell due or was last started; milliseconds,
+   * `null` where none waits.
+   */
+  readonly longestMs: number | null;
 }
 
 /** Buckets that one call to Redis looks at: it is kept from others for a millisecond or so. */
@@ -60,7 +61,7 @@ export class BucketSurvey {
       const argv = ['', ...asked.map(encodeTenant)];
       const states = await orUnavailable(() => runScript(this.#redis, { script: scripts.survey, tag, argv }));
       const atMs = Date.now();
-      states.forEach(({ nextStartUs, heldUs, lateUs, headId, ...state }, i) => {
+      states.forEach(({ nextStartUs, heldUs, lateUs, ...state }, i) => {
         const tenant = asked[i] ?? '';
         found.push({
           type,
@@ -71,7 +72,6 @@ export class BucketSurvey {
           nextStartMs: nextStartUs === null ? null : msOf(nextStartUs),
           heldForMs: msOf(heldUs),
           lateMs: msOf(lateUs),
-          headAtMs: parseJobId(headId) === undefined ? null : decodeTime(headId.slice(0, 26).toUpperCase()),
         });
       });
     }

@@ -1,6 +1,7 @@
-import { asFields, asInteger, asList, asNumber, asText } from '../redis/reply.js';
+import { asFields, asInteger, asList, asNumber } from '../redis/reply.js';
 import { describeScript } from '../redis/script.js';
 import { readLibrary } from '../redis/script-source.js';
+import { orNull } from './dispatched.js';
 
 /** What looks at many buckets, and what counts for those who look. */
 export const library = readLibrary(['survey', 'tally', 'tallies'].map((file) => ({ file })));
@@ -18,7 +19,7 @@ export const scripts = {
 };
 
 function parseState(raw: unknown) {
-  const [level, waiting, delayed, running, cost, bytes, nextUs, served, deserved, paused, held, late, head] =
+  const [level, waiting, delayed, running, cost, bytes, nextUs, served, deserved, paused, held, late, longest] =
     asList(raw);
   return {
     level: asNumber(level),
@@ -27,12 +28,12 @@ function parseState(raw: unknown) {
     running: asInteger(running),
     waitingCost: asNumber(cost),
     waitingBytes: asInteger(bytes),
-    nextStartUs: asInteger(nextUs) < 0 ? null : asInteger(nextUs),
+    nextStartUs: orNull(asInteger(nextUs)),
     servedPerSecond: asNumber(served),
     deservedPerSecond: asNumber(deserved),
     paused: asInteger(paused) === 1,
     heldUs: asInteger(held),
     lateUs: asInteger(late),
-    headId: asText(head),
+    longestMs: orNull(asInteger(longest)),
   };
 }

@@ -21,7 +21,7 @@ const OWN = bucket({
   lateMs: 2000,
   servedPerSecond: 3,
   deservedPerSecond: 1,
-  headAtMs: AT_MS - 9000,
+  longestMs: 9000,
 });
 
 /** All that a page is told over some readings of a world in which there is this bucket beside others. */

@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { redisForTests } from './redis-for-tests.js';
+import type { ScriptShard } from './script-shard.js';
 
 const redis = redisForTests();
 const SECOND = 1_000_000;
@@ -13,7 +14,7 @@ test('a survey finds of each bucket what looking at it alone does, in the order 
   const found = await shard.survey(['b/c', 'nobody', 'a']);
   for (const [i, tenant] of ['b/c', 'nobody', 'a'].entries())
     expect(found[i]).toMatchObject(await shard.inspect(tenant));
-  expect(found.map(({ headId }) => headId)).toEqual(['', '', 'a2']);
+  expect(found.map(({ longestMs }) => longestMs)).toEqual([null, null, 250]);
   expect(await shard.survey([])).toEqual([]);
 });
 
@@ -64,4 +65,48 @@ test('a start is late from when it was due, while nobody has a slot; one that wa
   expect(lateUs).toBeLessThanOrEqual(1.5 * SECOND);
   // What has been ready for no longer than this cannot be later than this.
   expect(lateUs).toBeGreaterThanOrEqual(SECOND);
+});
+
+describe('the job that waits longest', () => {
+  const longest = async (shard: ScriptShard) => (await shard.survey(['a']))[0]?.longestMs;
+  const unlimited = { ratePerSecond: Infinity };
+
+  test('need not be the one that starts next', async () => {
+    const shard = redis.shard();
+    await shard.admit('a', [{ id: 'late', priority: 9 }], unlimited);
+    shard.nowUs += SECOND;
+    await shard.admit('a', [{ id: 'urgent', priority: 0 }, { id: 'usual' }], '');
+    expect(await shard.waiting('a')).toEqual(['urgent', 'usual', 'late']);
+    shard.nowUs += SECOND;
+    expect(await longest(shard)).toBe(2000);
+  });
+
+  test('waits from when its delay was over', async () => {
+    const shard = redis.shard();
+    await shard.admit('a', [{ id: 'a1', delayMs: 5000 }], unlimited);
+    await shard.admit('a', [{ id: 'a2', delayMs: 60_000 }], '');
+    shard.nowUs += 4 * SECOND;
+    expect(await longest(shard)).toBeNull();
+    shard.nowUs += 2 * SECOND;
+    await shard.admit('a', [{ id: 'a3' }], '');
+    expect(await longest(shard)).toBe(1000);
+  });
+
+  test('that runs again waits from its last start', async () => {
+    const shard = redis.shard();
+    await shard.admit('a', [{ id: 'a1' }], unlimited);
+    shard.nowUs += 10 * SECOND;
+    await shard.take('t1');
+    shard.nowUs += SECOND;
+    await shard.settle({ token: 't1', tenant: 'a', id: 'a1' }, { kind: 'return', value: '' });
+    expect(await longest(shard)).toBe(1000);
+  });
+
+  test('may have paid at the door, and have options that nobody can read', async () => {
+    const shard = redis.shard();
+    await shard.admit('a', [{ id: 'a1' }], { ratePerSecond: 1, mode: 'police' });
+    await shard.redis.hset(shard.queueKey('a', 'a1'), 'opts', '{"delay":');
+    shard.nowUs += SECOND;
+    expect(await longest(shard)).toBe(1000);
+  });
 });

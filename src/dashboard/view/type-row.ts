@@ -16,7 +16,7 @@ export interface TypeRow {
   readonly busy: number;
   readonly waiting: number;
   readonly delayed: number;
-  /** For how long the oldest of the jobs has waited that start next in their buckets; `null` where nothing waits. */
+  /** For how long the job has waited that waits longest; `null` where none waits. */
   readonly oldestMs: number | null;
   /** By how much the latest of the next starts is late; `null` where nothing is ready. */
   readonly slipMs: number | null;
@@ -45,7 +45,6 @@ export interface TypeParts {
 /** A type as it was found at `atMs` (since 1970), with what is known of its buckets. */
 export function typeRow(view: TypeView, { rates, buckets, crowd, atMs }: TypeParts): TypeRow {
   const { ratePerSecond, concurrency } = view.capacity;
-  const oldestAtMs = least(buckets.map(({ headAtMs }) => headAtMs));
   const slipMs = view.readyBuckets === 0 ? null : Math.max(0, ...lateness(buckets));
   return {
     type: view.type,
@@ -57,7 +56,7 @@ export function typeRow(view: TypeView, { rates, buckets, crowd, atMs }: TypePar
     busy: view.running,
     waiting: sum(buckets.map(({ waiting }) => waiting)),
     delayed: sum(buckets.map(({ delayed }) => delayed)),
-    oldestMs: oldestAtMs === null ? null : Math.max(0, atMs - oldestAtMs),
+    oldestMs: greatest(buckets.map((bucket) => longestAt(bucket, atMs))),
     slipMs,
     readyBuckets: view.readyBuckets,
     backloggedBuckets: view.backloggedBuckets,
@@ -84,7 +83,7 @@ export function ownTypeRow(
     busy: row.running,
     waiting: row.waiting,
     delayed: row.delayed,
-    oldestMs: bucket.headAtMs === null ? null : Math.max(0, atMs - bucket.headAtMs),
+    oldestMs: longestAt(bucket, atMs),
     slipMs: bucket.waiting === 0 ? null : bucket.lateMs,
     readyBuckets: bucket.nextStartMs === 0 && bucket.waiting > 0 ? 1 : 0,
     backloggedBuckets: bucket.waiting + bucket.delayed > 0 ? 1 : 0,
@@ -103,8 +102,13 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-function least(values: readonly (number | null)[]): number | null {
+/** As long ago as it was looked at, its oldest has waited on, as far as anybody knows. */
+function longestAt({ longestMs, atMs: readAtMs }: SurveyedBucket, atMs: number): number | null {
+  return longestMs === null ? null : longestMs + Math.max(0, atMs - readAtMs);
+}
+
+function greatest(values: readonly (number | null)[]): number | null {
   let found: number | null = null;
-  for (const value of values) if (value !== null && (found === null || value < found)) found = value;
+  for (const value of values) if (value !== null && (found === null || value > found)) found = value;
   return found;
 }

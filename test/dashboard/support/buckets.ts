@@ -16,7 +16,7 @@ export function bucket(
     atMs: AT_MS,
     ...{ level: 0, waiting: 0, delayed: 0, running: 0, waitingCost: rest.waiting ?? 0, waitingBytes: 0 },
     ...{ nextStartMs: null, servedPerSecond: 0, deservedPerSecond: 0 },
-    ...{ paused: false, heldForMs: 0, lateMs: 0, headAtMs: null },
+    ...{ paused: false, heldForMs: 0, lateMs: 0, longestMs: null },
     ...rest,
     profile: { ...DEFAULT_PROFILE, ...profile },
   };

@@ -32,8 +32,8 @@ test.each([
 ])('a type that $title', ({ of, late, is }) => {
   const view = { ...VIEW, ...of };
   const buckets = [
-    bucket({ waiting: 2, lateMs: late, headAtMs: AT_MS - 70 }),
-    bucket({ waiting: 1, delayed: 4, headAtMs: AT_MS - 90 }),
+    bucket({ waiting: 2, lateMs: late, longestMs: 70 }),
+    bucket({ waiting: 1, delayed: 4, longestMs: 80, atMs: AT_MS - 10 }),
   ];
   const row = typeRow(view, { rates: { in: 1.234, out: 0 }, buckets, crowd: crowdOf(view, buckets), atMs: AT_MS });
   expect(row).toMatchObject({
