@@ -11,6 +11,10 @@ local COUNTS = '<ddd'
 -- A double's last digits, relative to the quota.
 local SLACK = 4e-15
 
+local function prepare_counter(limit)
+  limit.full = limit.quota * (1 + SLACK)
+end
+
 local function read_counter(limit, now)
   local index = math.floor(now / limit.interval)
   limit.index, limit.elapsed, limit.present, limit.before = index, now - index * limit.interval, 0, 0
@@ -27,7 +31,6 @@ local function read_counter(limit, now)
     end
   end
   limit.used = limit.present + limit.before * (limit.interval - limit.elapsed) / limit.interval
-  limit.full = limit.quota * (1 + SLACK)
   limit.fits = limit.used + limit.take <= limit.full
 end
 
@@ -42,18 +45,22 @@ local function charge_counter(limit)
 end
 
 -- µs until `units` more pass: in this window, once enough of the one before has slid out; else in the next one.
-local function counter_wait(limit, units)
+local function counter_wait_for(limit, units)
   if limit.used + units <= limit.full then return 0 end
   local interval, present, before, room = limit.interval, limit.present, limit.before, limit.quota - units
   if room >= present then return interval * (before - room + present) / before - limit.elapsed end
   return interval - limit.elapsed + interval * (present - room) / present
 end
 
-local function report_counter(limit)
+local function counter_wait(limit)
+  return counter_wait_for(limit, limit.take)
+end
+
+local function report_counter(limit, _, reply, n)
   local remaining = math.max(0, math.floor(limit.quota - limit.used + 0.5))
   local target = math.min(limit.quota, (math.floor(remaining / 1e6) + 1) * 1e6)
-  local wait = limit.fits and 0 or counter_wait(limit, limit.take)
-  return remaining, whole_wait(counter_wait(limit, target)), whole_wait(wait), 0
+  reply[n + 1], reply[n + 2] = remaining, whole_wait(counter_wait_for(limit, target))
+  return n + 2
 end
 
 local function refund_counter(limit, now, taken_at)

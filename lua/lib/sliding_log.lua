@@ -47,6 +47,8 @@ local function total_before(entry)
   return (entry.total - entry.units) % MODULUS
 end
 
+local function prepare_log() end
+
 local function read_log(limit, now)
   limit.since, limit.used, limit.total = instant_text(now - limit.interval), 0, 0
   limit.newest, limit.oldest, limit.base, limit.stepped = nil, nil, 0, false
@@ -111,17 +113,21 @@ local function last_to_leave(limit, units)
 end
 
 -- µs until `units` more pass.
-local function log_wait(limit, now, units)
+local function log_wait_for(limit, now, units)
   local excess = limit.used + units - limit.quota
   if excess <= 0 then return 0 end
   return math.min(last_to_leave(limit, excess), now) + limit.interval - now
 end
 
-local function report_log(limit, now)
+local function log_wait(limit, now)
+  return log_wait_for(limit, now, limit.take)
+end
+
+local function report_log(limit, now, reply, n)
   local remaining = math.max(0, limit.quota - limit.used)
   local target = math.min(limit.quota, (math.floor(remaining / UNIT) + 1) * UNIT)
-  local wait = limit.fits and 0 or log_wait(limit, now, limit.take)
-  return remaining, whole_wait(log_wait(limit, now, target)), whole_wait(wait), 0
+  reply[n + 1], reply[n + 2] = remaining, whole_wait(log_wait_for(limit, now, target))
+  return n + 2
 end
 
 local function refund_log(limit, _, taken_at)

@@ -13,58 +13,64 @@
 local STORED, PARTS = '<dI4', 4294967296
 local TOLERANCE_US, TOLERANCE = 0.001, 1e-15
 
-local function bucket_rise(limit, us)
+-- A rise by `us`: whole microseconds, and 2^-32 of one.
+local function split(us)
   local rest = us % 1
-  local whole, parts = us - rest, rest * PARTS + 0.5
-  local part = limit.part + parts - parts % 1
+  local parts = rest * PARTS + 0.5
+  return us - rest, parts - parts % 1
+end
+
+local function prepare_bucket(limit)
+  limit.full = limit.quota * (1 + TOLERANCE) + TOLERANCE_US
+  limit.whole, limit.parts = split(limit.take)
+end
+
+local function bucket_rise(limit, us, whole, parts)
+  local part = limit.part + parts
   if part >= PARTS then whole, part = whole + 1, part - PARTS end
   limit.tat, limit.part, limit.level = limit.tat + whole, part, limit.level + us
 end
 
 local function read_bucket(limit, now)
   local tat, part, level, stepped = now, 0, 0, false
-  local full = limit.quota * (1 + TOLERANCE) + TOLERANCE_US
   local stored = call('GET', limit.key)
   if stored then
     tat, part = unpack(STORED, stored)
     level = tat - now + part / PARTS
     -- More than full: the clock stepped back, or the limit shrank.
-    stepped = level > full
+    stepped = level > limit.full
     if level <= 0 or stepped then tat, part, level = now, 0, 0 end
   end
-  limit.stored, limit.tat, limit.part, limit.level, limit.full, limit.stepped = stored, tat, part, level, full, stepped
-  if stepped then bucket_rise(limit, limit.quota) end
-  limit.fits = limit.level + limit.take <= full
+  limit.stored, limit.tat, limit.part, limit.level, limit.stepped = stored, tat, part, level, stepped
+  if stepped then bucket_rise(limit, limit.quota, split(limit.quota)) end
+  limit.fits = limit.level + limit.take <= limit.full
 end
 
 -- A key that lives long enough keeps its time to live: to set that anew costs more than the rest of a decision. (12
 -- thousand instructions by SET with PX, 8 by PTTL and SETRANGE.)
 local function save_bucket(limit)
-  local state = pack(STORED, limit.tat, limit.part)
-  if limit.stored and call('PTTL', limit.key) >= limit.level / 1000 + margin_ms / 2 then
-    call('SETRANGE', limit.key, '0', state)
+  local key, state = limit.key, pack(STORED, limit.tat, limit.part)
+  if limit.stored and call('PTTL', key) >= limit.level / 1000 + margin_ms / 2 then
+    call('SETRANGE', key, '0', state)
   else
-    call('SET', limit.key, state, 'PX', lifetime(limit.quota))
+    call('SET', key, state, 'PX', lifetime(limit.quota))
   end
 end
 
 local function charge_bucket(limit)
-  bucket_rise(limit, limit.take)
+  bucket_rise(limit, limit.take, limit.whole, limit.parts)
   save_bucket(limit)
 end
 
-local function report_bucket(limit)
-  local quota, interval, level = limit.quota, limit.interval, limit.level
-  local remaining = (quota - level) / interval * 1e6 + 0.5
-  remaining = remaining > 0 and remaining - remaining % 1 or 0
-  local next_us = 0
-  if level > TOLERANCE_US then
-    local target = (remaining - remaining % 1e6 + 1e6) / 1e6 * interval
-    next_us = whole_wait((target < quota and target - quota or 0) + level - TOLERANCE_US)
-  end
-  local wait = limit.fits and 0 or whole_wait(level + limit.take - limit.full)
-  local held = (level < 9e12 and level or 9e12) * 1000
-  return remaining, next_us, wait, held + -held % 1
+local function bucket_wait(limit)
+  return limit.level + limit.take - limit.full
+end
+
+-- What follows from the level is for whoever asks: the limit is his. What his integers do not hold goes as text.
+local function report_bucket(limit, _, reply, n)
+  local held = limit.level * 1000
+  reply[n + 1] = held < 9e15 and held + -held % 1 or string.format('%.17g', held)
+  return n + 1
 end
 
 --[[
@@ -81,6 +87,6 @@ local function refund_bucket(limit, now, taken_at, held)
     call('DEL', limit.key)
     return
   end
-  bucket_rise(limit, -give)
+  bucket_rise(limit, -give, split(-give))
   save_bucket(limit)
 end

@@ -1,17 +1,19 @@
 import type { RedisLink } from '../redis/connection.js';
 import { type Argument, runScript } from '../redis/script.js';
 import { type CallReport, ReportReader } from './limit-report.js';
+import type { AppliedLimit } from './policer.js';
 import { scripts } from './scripts.js';
 
-/** One call to be decided: the keys of its limits, and what the script is told of each. */
+/** One call to be decided: its limits, their keys, and how the script is told of them. */
 export interface AskedCall {
+  readonly limits: readonly AppliedLimit[];
   readonly keys: readonly string[];
-  readonly limits: readonly string[];
+  readonly statement: string;
 }
 
 interface Waiting {
   readonly call: AskedCall;
-  readonly resolve: (report: CallReport) => void;
+  readonly answer: (report: CallReport) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -44,10 +46,10 @@ export class CheckBatch {
     this.#options = options;
   }
 
-  /** What Redis said of the call. Rejects with Redis' error, without what was sent. */
-  add(call: AskedCall): Promise<CallReport> {
+  /** What `conclude` makes of what Redis said of the call. Rejects with Redis' error, without what was sent. */
+  add<Answer>(call: AskedCall, conclude: (report: CallReport) => Answer): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      const waiting = { call, resolve, reject };
+      const waiting = { call, answer: (report: CallReport) => resolve(conclude(report)), reject };
       if (!this.#options.together) {
         void this.#send([waiting]);
         return;
@@ -72,24 +74,33 @@ export class CheckBatch {
   }
 
   async #send(batch: readonly Waiting[]): Promise<void> {
-    const keys: string[] = [];
-    const argv: Argument[] = [this.#options.now()];
-    for (const { call } of batch) {
-      keys.push(...call.keys);
-      argv.push(...call.limits);
-    }
     this.#underWay += 1;
     try {
-      const reader = new ReportReader(await runScript(this.#redis, { script: scripts.check, keys, argv }));
-      for (const { call, resolve, reject } of batch) {
-        const report = reader.next(call.limits.length);
+      const reader = new ReportReader(await runScript(this.#redis, { script: scripts.check, ...this.#asked(batch) }));
+      for (const { call, answer, reject } of batch) {
+        const report = reader.next(call.limits);
         if (report instanceof Error) reject(report);
-        else resolve(report);
+        else answer(report);
       }
     } catch (error) {
       for (const { reject } of batch) reject(error);
     } finally {
       this.#underWay -= 1;
     }
+  }
+
+  /** KEYS and ARGV: what several calls in a row state alike is said once. */
+  #asked(batch: readonly Waiting[]): { readonly keys: readonly string[]; readonly argv: readonly Argument[] } {
+    const keys: string[] = [];
+    const argv: Argument[] = [this.#options.now()];
+    let run = 0;
+    batch.forEach(({ call }, i) => {
+      keys.push(...call.keys);
+      run += 1;
+      if (batch[i + 1]?.call.statement === call.statement) return;
+      argv.push(run, call.statement);
+      run = 0;
+    });
+    return { keys, argv };
   }
 }

@@ -1,26 +1,25 @@
-import { asInteger } from '../redis/reply.js';
-import type { Reading } from './policer.js';
+import type { RateLimit } from '../model/limit.js';
+import { asInteger, asNumber } from '../redis/reply.js';
+import type { AppliedLimit, Reading } from './policer.js';
 
-/** What `lua/check.lua` says of one limit. */
-export interface LimitReport {
-  readonly reading: Reading;
-  /** Until the call passes; 0 when this limit lets it pass now. */
-  readonly waitUs: number;
-  /** Of a bucket: nanoseconds in which what it held right after the call leaks away. */
-  readonly heldNs: number;
-}
-
-/** What it says of one call, for all of its limits. */
+/** What `lua/check.lua` says of one call. */
 export interface CallReport {
   readonly conforming: boolean;
   /** The instant of the decision: microseconds since 2025-01-01. */
   readonly atUs: number;
-  readonly limits: readonly LimitReport[];
+  /** What each limit holds now. */
+  readonly readings: readonly Reading[];
+  /** Of a bucket: nanoseconds in which what it held right after the call leaks away; 0 of other limits. */
+  readonly heldNs: readonly number[];
+  /** Microseconds until each limit lets the call pass, 0 where it does now; none when the call conforms. */
+  readonly waitsUs: readonly number[];
 }
 
 const VERDICTS = { conforming: 1, failed: -1 } as const;
+/** What is less has leaked away. */
+const LAST_DIGITS_US = 1e-3;
 
-/** Reads a flat reply call by call; each caller knows how many limits it asked about. */
+/** Reads a flat reply call by call; each caller knows which limits it asked about. */
 export class ReportReader {
   readonly #reply: readonly unknown[];
   readonly #atUs: number;
@@ -32,21 +31,37 @@ export class ReportReader {
   }
 
   /** The report on the next call, or the error that Redis met when it looked at that call's keys. */
-  next(limitCount: number): CallReport | Error {
+  next(limits: readonly Pick<AppliedLimit, 'limit'>[]): CallReport | Error {
     const verdict = this.#integer();
     if (verdict === VERDICTS.failed) return new Error(String(this.#reply[this.#next++]));
-    const limits: LimitReport[] = [];
-    for (let i = 0; i < limitCount; i += 1) limits.push(this.#limit());
-    return { conforming: verdict === VERDICTS.conforming, atUs: this.#atUs, limits };
+    const conforming = verdict === VERDICTS.conforming;
+    const readings: Reading[] = [];
+    const heldNs: number[] = [];
+    const waitsUs: number[] = [];
+    for (const { limit } of limits) {
+      const isBucket = limit.algorithm === 'token-bucket';
+      const held = isBucket ? asNumber(this.#reply[this.#next++]) : 0;
+      heldNs.push(held);
+      readings.push(isBucket ? readingOf(limit, held / 1000) : this.#reading());
+      if (!conforming) waitsUs.push(this.#integer());
+    }
+    return { conforming, atUs: this.#atUs, readings, heldNs, waitsUs };
   }
 
-  #limit(): LimitReport {
-    const remaining = this.#integer() / 1e6;
-    const nextUnitMs = this.#integer() / 1000;
-    return { reading: { remaining, nextUnitMs }, waitUs: this.#integer(), heldNs: this.#integer() };
+  #reading(): Reading {
+    return { remaining: this.#integer() / 1e6, nextUnitMs: this.#integer() / 1000 };
   }
 
   #integer(): number {
     return asInteger(this.#reply[this.#next++]);
   }
+}
+
+/** What a bucket holds, in which so many microseconds have to leak away: millionths of a unit, whole microseconds. */
+function readingOf({ ratePerSecond, burst }: RateLimit, levelUs: number): Reading {
+  const intervalUs = 1e6 / ratePerSecond;
+  const remaining = Math.max(0, Math.round((burst - levelUs / intervalUs) * 1e6)) / 1e6;
+  if (levelUs <= LAST_DIGITS_US) return { remaining, nextUnitMs: 0 };
+  const one = Math.min(burst, Math.floor(remaining) + 1);
+  return { remaining, nextUnitMs: Math.ceil(levelUs - (burst - one) * intervalUs - LAST_DIGITS_US) / 1000 };
 }

@@ -1,8 +1,8 @@
 import type { RedisLink } from '../redis/connection.js';
 import { limitKeys } from '../redis/keys.js';
 import { runScript } from '../redis/script.js';
+import { callStatement } from './call-statement.js';
 import { type AskedCall, CheckBatch } from './check-batch.js';
-import { limitArguments } from './limit-arguments.js';
 import type { CallReport } from './limit-report.js';
 import type { AppliedLimit, Check, Policer, PolicerVerdict } from './policer.js';
 import { scripts } from './scripts.js';
@@ -53,22 +53,22 @@ export class RedisPolicer implements Policer {
   /** Holds nothing for later. */
   close(): void {}
 
-  async #ask(limits: readonly AppliedLimit[], cost: number, peek: boolean): Promise<PolicerVerdict> {
-    const keys = limitKeys(limits, this.#isCluster);
-    const call = { keys, limits: limitArguments(limits, cost, peek) };
-    const report = await this.#batch.add(call);
-    const readings = report.limits.map(({ reading }) => reading);
-    if (!report.conforming) return { verdict: 'limited', readings, ...lastToLetThrough(report) };
-    return { verdict: 'conforming', readings, giveBack: peek ? NOTHING_TAKEN : this.#giveBackOnce(call, report) };
+  #ask(limits: readonly AppliedLimit[], cost: number, peek: boolean): Promise<PolicerVerdict> {
+    const call = { limits, keys: limitKeys(limits, this.#isCluster), statement: callStatement(limits, cost, peek) };
+    return this.#batch.add(call, (report) => {
+      const { readings } = report;
+      if (!report.conforming) return { verdict: 'limited', readings, ...lastToLetThrough(report) };
+      return { verdict: 'conforming', readings, giveBack: peek ? NOTHING_TAKEN : this.#giveBackOnce(call, report) };
+    });
   }
 
-  #giveBackOnce({ keys, limits }: AskedCall, report: CallReport): () => Promise<void> {
+  #giveBackOnce({ keys, statement }: AskedCall, { atUs, heldNs }: CallReport): () => Promise<void> {
     let given = false;
     return async () => {
       if (given) return;
       given = true;
-      const argv = limits.flatMap((limit, i) => [limit, report.limits[i]?.heldNs ?? 0]);
-      await runScript(this.#redis, { script: scripts.refund, keys, argv: [this.#instant(), report.atUs, ...argv] });
+      const argv = [this.#instant(), atUs, statement, ...heldNs];
+      await runScript(this.#redis, { script: scripts.refund, keys, argv });
     };
   }
 
@@ -78,10 +78,7 @@ export class RedisPolicer implements Policer {
 }
 
 /** Each limit lets the call through when it has waited so long, and goes on to: the longest wait is that of the call. */
-function lastToLetThrough({ limits }: CallReport): { readonly limitedBy: number; readonly retryAfterMs: number } {
-  let [limitedBy, longestUs] = [0, 0];
-  limits.forEach(({ waitUs }, i) => {
-    if (waitUs > longestUs) [limitedBy, longestUs] = [i, waitUs];
-  });
-  return { limitedBy, retryAfterMs: Math.max(1, Math.ceil(longestUs / 1000)) };
+function lastToLetThrough({ waitsUs }: CallReport): { readonly limitedBy: number; readonly retryAfterMs: number } {
+  const longestUs = Math.max(...waitsUs);
+  return { limitedBy: waitsUs.indexOf(longestUs), retryAfterMs: Math.max(1, Math.ceil(longestUs / 1000)) };
 }

@@ -7,6 +7,11 @@ export const library = readLibrary([{ file: 'check' }, { file: 'refund' }]);
 
 export const scripts = {
   /** Flat, in the form that the script's header states; read call by call where the calls are known. */
-  check: describeScript(library, 'check', ['now', 'limits...'], asList),
-  refund: describeScript(library, 'refund', ['now', 'taken_at', 'limits...'], (reply) => asInteger(reply) === 1),
+  check: describeScript(library, 'check', ['now', 'calls...'], asList),
+  refund: describeScript(
+    library,
+    'refund',
+    ['now', 'taken_at', 'limits', 'held...'],
+    (reply) => asInteger(reply) === 1,
+  ),
 };

@@ -15,7 +15,7 @@ const refund = (keys: readonly string[], argv: readonly Argument[]) =>
 const ODD = ['nan', '-nan', 'inf', '-inf', '1e400', '0', '-1', '-0', 'abc', '', '1 2', '1e22'];
 const STATEMENTS = [
   ...ODD.flatMap((odd) => [`b ${odd} 10 1`, `b 1 ${odd} 1`, `l 1 10 ${odd}`, `c ${odd} 10 1`]),
-  ...['b 11 10 1', 'x 1 10 1', 'b 1 10', 'b', '', 'b 1 10 1 ', ' b 1 10 1', '?+b 1 10 1', 'B 1 10 1'],
+  ...['b 11 10 1', 'x 1 10 1', 'b 1 10', 'b', '', 'b 1 10 1 ', ' b 1 10 1', '??b 1 10 1', 'B 1 10 1'],
 ];
 
 describe('a limit that cannot be', () => {
@@ -23,10 +23,11 @@ describe('a limit that cannot be', () => {
     const reader = new ReportReader(
       await check(
         ['odd', 'good', 'both', 'odd too', 'last'],
-        [BEGIN_US, odd, 'b 1 10 1', 'b 1 10 1', `+${odd}`, 'b 1 10 1'],
+        [BEGIN_US, 1, odd, 1, 'b 1 10 1', 1, `b 1 10 1,${odd}`, 1, 'b 1 10 1'],
       ),
     );
-    const reports = [1, 1, 2, 1].map((limits) => reader.next(limits));
+    const applied = { limit: bucket(1e6, 10) };
+    const reports = [1, 1, 2, 1].map((limits) => reader.next(Array.from({ length: limits }, () => applied)));
     expect(reports.map((report) => (report instanceof Error ? report.message : report.conforming))).toEqual([
       'ERR an argument is out of range',
       true,
@@ -44,13 +45,20 @@ describe('a limit that cannot be', () => {
 
 describe('arguments that do not fit together', () => {
   test.each([
-    { name: 'a key too few', keys: [], argv: ['', 'b 1 10 1'] },
-    { name: 'a key too many', keys: ['a', 'b'], argv: ['', 'b 1 10 1'] },
+    { name: 'a key too few', keys: [], argv: ['', 1, 'b 1 10 1'] },
+    { name: 'a key too many', keys: ['a', 'b'], argv: ['', 1, 'b 1 10 1'] },
+    { name: 'a key too few for a call of two limits', keys: ['a', 'b', 'c'], argv: ['', 2, 'b 1 10 1,b 1 10 1'] },
+    { name: 'a call that states nothing', keys: ['a'], argv: ['', 1] },
+    ...['0', '-1', '0.5', 'nan', 'many', ''].map((calls) => ({
+      name: `${calls} calls`,
+      keys: ['a'],
+      argv: ['', calls, 'b 1 10 1'],
+    })),
     { name: 'no instant at all', keys: [], argv: [] },
     ...['nan', 'inf', '-1', '0', 'now', '1e22'].map((now) => ({
       name: `now = ${now}`,
       keys: ['a'],
-      argv: [now, 'b 1 10 1'],
+      argv: [now, 1, 'b 1 10 1'],
     })),
   ])('are refused before anything is written: $name', async ({ keys, argv }) => {
     await expect(check(keys, argv)).rejects.toThrow(/ERR/);
@@ -77,7 +85,7 @@ test('more different limits than the script remembers are decided like any other
   for (let i = 1; i <= 2500; i += 250) {
     const calls = Array.from({ length: 250 }, (_, n) => ({ limits: { [`n${i + n}`]: bucket(1, i + n) }, peek: true }));
     const reports = await desk.decide(calls);
-    expect(reports).toMatchObject(calls.map((_, n) => ({ limits: [{ reading: { remaining: i + n } }] })));
+    expect(reports).toMatchObject(calls.map((_, n) => ({ readings: [{ remaining: i + n }] })));
   }
   expect((await desk.say(bucket(1, 1), { peek: true }))[1]).toBe(1);
 });

@@ -83,7 +83,7 @@ class Pair {
     expect(report.conforming).toBe(samples.every(({ oracle }) => oracle.remaining(us) >= cost - LAST_DIGITS));
     if (!peek) for (const { oracle } of samples) report.conforming ? oracle.charge(us, cost) : oracle.settle(us);
     for (const [i, { oracle }] of samples.entries()) {
-      expect(report.limits[i]?.reading.remaining).toBeCloseTo(oracle.remaining(us), 5);
+      expect(report.readings[i]?.remaining).toBeCloseTo(oracle.remaining(us), 5);
     }
     // A peek does not bring to now what a clock that stepped back has left ahead, so its wait rests on a call that does.
     if (peek) return;
@@ -92,8 +92,8 @@ class Pair {
   }
 
   /** Two microseconds earlier the call is refused; then it passes. */
-  async #waitIsTrue(call: LimitCall, { limits: reports }: Taken): Promise<void> {
-    const waitUs = Math.max(...reports.map((limit) => limit.waitUs));
+  async #waitIsTrue(call: LimitCall, { waitsUs }: Taken): Promise<void> {
+    const waitUs = Math.max(...waitsUs);
     if (waitUs < 2) return;
     const later = [waitUs - 2, waitUs].map((us) => this.desk.decide([call], this.desk.nowUs + us));
     const [early, onTime] = await Promise.all(later);
@@ -107,7 +107,7 @@ class Pair {
     const { report, cost, samples } = taken;
     await this.desk.refund(report);
     for (const [i, { oracle }] of samples.entries()) {
-      oracle.refund(this.desk.nowUs, cost, report.atUs, (report.limits[i]?.heldNs ?? 0) / 1000);
+      oracle.refund(this.desk.nowUs, cost, report.atUs, (report.heldNs[i] ?? 0) / 1000);
     }
   }
 }

@@ -75,7 +75,7 @@ describe('a token bucket', () => {
       const begin = d.nowUs;
       let passed = 0;
       while (passed < 2000) {
-        d.nowUs += (await d.ask({ limits: { a: limit }, peek: true })).limits[0]?.waitUs ?? 0;
+        d.nowUs += (await d.ask({ limits: { a: limit }, peek: true })).waitsUs[0] ?? 0;
         passed += await d.passing(limit, 10);
       }
       const ratio = passed / ((d.nowUs - begin) / SECOND) / rate;

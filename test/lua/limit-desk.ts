@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import type { Limit, LimitAlgorithm } from '../../src/model/limit.js';
-import { limitArguments } from '../../src/policing/limit-arguments.js';
+import { callStatement } from '../../src/policing/call-statement.js';
 import { type CallReport, ReportReader } from '../../src/policing/limit-report.js';
 import { scripts } from '../../src/policing/scripts.js';
 import { limitKeys } from '../../src/redis/keys.js';
@@ -22,7 +22,7 @@ export type Said = readonly ['conforming' | 'limited', remaining: number, waitUs
 /** A call that was charged, as `refund` wants it back. */
 export interface Taken extends CallReport {
   readonly keys: readonly string[];
-  readonly argv: readonly string[];
+  readonly statement: string;
 }
 
 let desks = 0;
@@ -48,13 +48,14 @@ export class LimitDesk {
   async decide(calls: readonly LimitCall[], now: Argument = this.nowUs): Promise<(Taken | Error)[]> {
     const asked = calls.map(({ limits, cost = 1, peek = false }) => {
       const applied = Object.entries(limits).map(([subject, limit]) => ({ subject: this.#subjects + subject, limit }));
-      return { keys: limitKeys(applied, false), argv: limitArguments(applied, cost, peek) };
+      return { applied, keys: limitKeys(applied, false), statement: callStatement(applied, cost, peek) };
     });
-    const [keys, argv] = [asked.flatMap((call) => call.keys), asked.flatMap((call) => call.argv)];
-    const reader = new ReportReader(await runScript(this.redis, { script: scripts.check, keys, argv: [now, ...argv] }));
-    return asked.map((call) => {
-      const report = reader.next(call.keys.length);
-      return report instanceof Error ? report : { ...report, ...call };
+    const keys = asked.flatMap((call) => call.keys);
+    const argv = [now, ...asked.flatMap(({ statement }) => [1, statement])];
+    const reader = new ReportReader(await runScript(this.redis, { script: scripts.check, keys, argv }));
+    return asked.map(({ applied, keys, statement }) => {
+      const report = reader.next(applied);
+      return report instanceof Error ? report : { ...report, keys, statement };
     });
   }
 
@@ -67,10 +68,10 @@ export class LimitDesk {
 
   /** Decides one call on one limit now. */
   async say(limit: Limit, options: Omit<LimitCall, 'limits'> = {}): Promise<Said> {
-    const { conforming, limits } = await this.ask({ limits: { a: limit }, ...options });
-    const [first] = limits;
+    const { conforming, readings, waitsUs } = await this.ask({ limits: { a: limit }, ...options });
+    const [first] = readings;
     if (!first) throw new Error('no limit');
-    return [conforming ? 'conforming' : 'limited', first.reading.remaining, first.waitUs];
+    return [conforming ? 'conforming' : 'limited', first.remaining, waitsUs[0] ?? 0];
   }
 
   /** How many of `n` calls conform. */
@@ -80,9 +81,8 @@ export class LimitDesk {
     return reports.filter((report) => 'conforming' in report && report.conforming).length;
   }
 
-  async refund({ keys, argv, atUs, limits }: Taken): Promise<void> {
-    const held = argv.flatMap((limit, i) => [limit, limits[i]?.heldNs ?? 0]);
-    await runScript(this.redis, { script: scripts.refund, keys, argv: [this.nowUs, atUs, ...held] });
+  async refund({ keys, statement, atUs, heldNs }: Taken): Promise<void> {
+    await runScript(this.redis, { script: scripts.refund, keys, argv: [this.nowUs, atUs, statement, ...heldNs] });
   }
 
   /** Every key of the database with what it holds and when it expires. */

@@ -56,8 +56,8 @@ test('of several limits, each gives back its own', async () => {
   const taken = await d.ask({ limits, cost: 3 });
   await d.ask({ limits, cost: 2 });
   await d.refund(taken);
-  const { limits: reports } = await d.ask({ limits, peek: true });
-  expect(reports.map(({ reading }) => reading.remaining)).toEqual([8, 18, 28]);
+  const { readings } = await d.ask({ limits, peek: true });
+  expect(readings.map(({ remaining }) => remaining)).toEqual([8, 18, 28]);
 });
 
 describe('a bucket', () => {

@@ -11,8 +11,10 @@ const LETTERS: Readonly<Record<LimitAlgorithm, string>> = {
 const lastText = new WeakMap<Limit, { readonly cost: number; readonly text: string }>();
 
 /** The limits of one call and what it takes from each, as `lua/check.lua` has them. */
-export function limitArguments(limits: readonly AppliedLimit[], cost: number, peek: boolean): string[] {
-  return limits.map(({ limit }, i) => (i > 0 ? '+' : peek ? '?' : '') + textOf(limit, cost));
+export function callStatement(limits: readonly AppliedLimit[], cost: number, peek: boolean): string {
+  const [only, another] = limits;
+  const text = only && !another ? textOf(only.limit, cost) : limits.map(({ limit }) => textOf(limit, cost)).join(',');
+  return peek ? `?${text}` : text;
 }
 
 function textOf(limit: Limit, cost: number): string {
