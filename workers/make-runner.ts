@@ -1,6 +1,6 @@
 import type { RedisLink } from '../src/redis/connection.js';
+import { openTypeSource } from '../src/shaping/open-type-source.js';
 import type { Settings } from '../src/shaping/settings.js';
-import { openTypeSource } from '../src/shaping/type-source.js';
 import type { Logger } from '../src/telemetry/logger.js';
 import type { ServedType } from './load-types.js';
 import { inProcess, type Performer } from './perform.js';

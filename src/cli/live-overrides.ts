@@ -11,6 +11,7 @@ import { loadLibrary } from '../redis/script.js';
 import { type Administration, administration } from '../shaping/administration.js';
 import { applyChanges } from '../shaping/apply-changes.js';
 import { type KeyDirectory, RemoteKeyDirectory } from '../shaping/key-directory.js';
+import { openTypeSource } from '../shaping/open-type-source.js';
 import { OverrideFollower } from '../shaping/override-follower.js';
 import { library as overrideLibrary } from '../shaping/override-scripts.js';
 import { OverrideStore } from '../shaping/override-store.js';
@@ -19,7 +20,6 @@ import type { Settings } from '../shaping/settings.js';
 import { OtherData, refuseOtherData, storedTypes } from '../shaping/stored-data.js';
 import { syncProfiles } from '../shaping/sync-profiles.js';
 import { RedisTenantKeys } from '../shaping/tenant-keys.js';
-import { openTypeSource } from '../shaping/type-source.js';
 import type { Logger } from '../telemetry/logger.js';
 
 export interface OverrideParts {

@@ -1,6 +1,6 @@
 import type { Cluster, Redis } from 'ioredis';
+import { answersOf } from './answers-of.js';
 import type { RedisLink } from './connection.js';
-import { isPassing } from './outage.js';
 
 /** Masters that come together are told of once. */
 const TOGETHER_MS = 500;
@@ -14,18 +14,11 @@ export function isCluster(redis: RedisLink): redis is Cluster {
   return 'nodes' in redis;
 }
 
-/**
- * Asks every master. Answers of those that are there; rejects when none is, or when one refuses for a reason that does not
- * pass by itself.
- */
+/** Asks every master. Answers of those that are there; rejects as {@link answersOf} does. */
 export async function askMasters<Reply>(redis: RedisLink, ask: (master: Redis) => Promise<Reply>): Promise<Reply[]> {
-  const outcomes = await Promise.allSettled(mastersOf(redis).map(ask));
-  const errors = outcomes.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
-  const answers = outcomes.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
-  const lasting = errors.find((error) => !isPassing(error));
-  if (lasting !== undefined) throw lasting;
-  if (answers.length === 0) throw errors[0] ?? new Error('Connection is closed.');
-  return answers;
+  const masters = mastersOf(redis);
+  if (masters.length === 0) throw new Error('Connection is closed.');
+  return (await answersOf(masters.map(ask))).filter((answer) => answer !== undefined);
 }
 
 /**

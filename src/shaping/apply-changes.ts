@@ -1,9 +1,9 @@
 import type { LiveConfig } from '../config/live-config.js';
 import type { OverrideSubject } from '../config/override-subject.js';
 import type { RedisLink } from '../redis/connection.js';
+import { openTypeSource } from './open-type-source.js';
 import type { Settings } from './settings.js';
 import { syncProfile, syncProfiles } from './sync-profiles.js';
-import { openTypeSource } from './type-source.js';
 
 /** From so many tenants and tiers on, one look at everything that waits is cheaper than one at each. */
 const ONE_BY_ONE = 20;

@@ -1,4 +1,5 @@
 import { DELIVERY_TYPE } from '../config/delivery-type.js';
+import { answersOf } from '../redis/answers-of.js';
 import { orUnavailable, type RedisLink } from '../redis/connection.js';
 import { decodeTenant, outboxKey } from '../redis/keys.js';
 import type { Shards } from '../redis/shards.js';
@@ -65,11 +66,16 @@ export class Outbox {
     try {
       do {
         asked.again = false;
-        for (const tag of this.#shards.tags(type)) while (await this.#drainPage(type, outboxKey(tag)));
+        // One that is away keeps its ends, and the others none of theirs.
+        await answersOf(this.#shards.tags(type).map((tag) => this.#drainShard(type, outboxKey(tag))));
       } while (asked.again);
     } finally {
       this.#draining.delete(type);
     }
+  }
+
+  async #drainShard(type: string, key: string): Promise<void> {
+    while (await this.#drainPage(type, key));
   }
 
   /** True when there may be more. */

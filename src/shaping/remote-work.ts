@@ -3,10 +3,11 @@ import type { RedisLink, Subscriber } from '../redis/connection.js';
 import { onServer } from '../redis/masters.js';
 import { isPassing } from '../redis/outage.js';
 import { type Agent, makeAgent } from './agent.js';
+import { openTypeSource } from './open-type-source.js';
 import type { Outbox } from './outbox.js';
 import { type RemoteObserver, RemoteType } from './remote-type.js';
 import type { Settings } from './settings.js';
-import { openTypeSource, type TypeSource } from './type-source.js';
+import type { TypeSource } from './type-source.js';
 
 /** How often a job may stall before it fails. */
 const MAX_STALLED = 1;

@@ -1,14 +1,15 @@
 import { type Asked, ShardTurns } from '../model/shard-turns.js';
-import type { RedisLink, Subscriber } from '../redis/connection.js';
+import { answersOf } from '../redis/answers-of.js';
+import type { Subscriber } from '../redis/connection.js';
 import { decodeTenant, wakeChannel } from '../redis/keys.js';
+import { isPassing } from '../redis/outage.js';
 import { shardOf } from '../redis/shards.js';
-import type { Dispatched, Emitted, Turn } from './scripts.js';
-import { type Settings, typeSettings } from './settings.js';
+import { AwayShards } from './away-shards.js';
+import { FetchesInDoubt } from './fetches-in-doubt.js';
+import type { Dispatched, Emitted } from './scripts.js';
+import { inMs, standingOf } from './standing-of.js';
 import type { UnseenEnd } from './unseen-end.js';
-import { ELSEWHERE, type Held, type Outcome, type Settled, WorkSource } from './work-source.js';
-
-/** Fetches of which nobody knows what they came to; beyond, the oldest are forgotten, and their jobs come back by their locks. */
-const MOST_IN_DOUBT = 10_000;
+import { ELSEWHERE, type Held, type Outcome, type Settled, type WorkSource } from './work-source.js';
 
 /**
  * Where a pool gets the jobs of one type from and where it brings them back, over all shards of the type, which it serves
@@ -22,18 +23,28 @@ export class TypeSource {
   readonly #shards: readonly WorkSource[];
   readonly #first: WorkSource;
   readonly #turns: ShardTurns;
-  /** By token of a fetch that failed: the shard that may have a job under it. */
-  readonly #inDoubt = new Map<string, number>();
+  readonly #inDoubt = new FetchesInDoubt();
+  readonly #areApart: boolean;
+  readonly #away: AwayShards;
   #looking: Promise<void> | undefined;
 
-  /** @param shards All of them, in their order. */
-  constructor(shards: readonly WorkSource[]) {
+  /**
+   * @param shards All of them, in their order.
+   * @param areApart They are on several masters: where one is away the others are served meanwhile, and a fetch from it of which
+   *   nobody knows what it came to is given up; its job comes back by its lock.
+   */
+  constructor(shards: readonly WorkSource[], areApart = false) {
     const [first] = shards;
     if (first === undefined) throw new RangeError('a type has one shard at least');
     this.type = first.type;
     this.#shards = shards;
     this.#first = first;
     this.#turns = new ShardTurns(shards.length);
+    this.#areApart = areApart;
+    this.#away = new AwayShards(
+      (shard) => this.#source(shard).turn(this.#turns.virtualTime),
+      (shard) => this.#turns.woken(shard),
+    );
   }
 
   /** Whether the type has several shards. */
@@ -54,6 +65,7 @@ export class TypeSource {
         onMessage(message);
       }),
     );
+    stops.push(this.#away.onBack(() => onMessage('wake')));
     return () => {
       for (const stop of stops) stop();
     };
@@ -74,7 +86,7 @@ export class TypeSource {
   /** Takes the fairest ready job of any tenant, under a token that is new to every dispatch. */
   async dispatch(token: string): Promise<Dispatched> {
     if (!this.isSpread) return this.#first.dispatch(token);
-    const doubted = this.#inDoubt.get(token);
+    const doubted = this.#inDoubt.shardOf(token);
     if (doubted !== undefined) {
       const found = await this.#take(doubted, token);
       if (found.kind === 'job') return found;
@@ -108,9 +120,9 @@ export class TypeSource {
 
   /** Whether a job is held under this token, in any shard; a dispatch under it then answers that job. */
   async holds(token: string): Promise<boolean> {
-    const all = await Promise.all(this.#shards.map((shard) => shard.renew([token])));
-    const holder = all.findIndex(({ lostTokens }) => lostTokens.length === 0);
-    if (holder >= 0) this.#doubt(token, holder);
+    const all = await this.#all(this.#shards.map((shard) => shard.renew([token])));
+    const holder = all.findIndex((answer) => answer?.lostTokens.length === 0);
+    if (holder >= 0) this.#inDoubt.add(token, holder);
     return holder >= 0;
   }
 
@@ -123,7 +135,7 @@ export class TypeSource {
       if (own) own.push(held.token);
       else tokens.set(shard, [held.token]);
     }
-    const all = await Promise.all([...tokens].map(([shard, own]) => this.#source(shard).renew(own)));
+    const all = await this.#there([...tokens].map(([shard, own]) => this.#source(shard).renew(own)));
     return {
       lostTokens: all.flatMap(({ lostTokens }) => lostTokens),
       cancelRequestedIds: all.flatMap(({ cancelRequestedIds }) => cancelRequestedIds),
@@ -152,7 +164,7 @@ export class TypeSource {
 
   /** Takes back what dead workers were running. Ids of jobs that wait again and of jobs that ended. */
   async recover(maxStalled: number): Promise<{ returnedIds: string[]; endedIds: string[] }> {
-    const all = await Promise.all(this.#shards.map((shard) => shard.recover(maxStalled, this.#floor)));
+    const all = await this.#there(this.#shards.map((shard) => shard.recover(maxStalled, this.#floor)));
     return {
       returnedIds: all.flatMap(({ returnedIds }) => returnedIds),
       endedIds: all.flatMap(({ endedIds }) => endedIds),
@@ -186,7 +198,7 @@ export class TypeSource {
   }
 
   #isTurnOf(own: number, nextToken: string): boolean {
-    const doubted = this.#inDoubt.get(nextToken);
+    const doubted = this.#inDoubt.shardOf(nextToken);
     if (doubted !== undefined) return doubted === own;
     const now = performance.now();
     return !this.#turns.needsLook(now) && this.#turns.next(now, own) === own;
@@ -202,13 +214,21 @@ export class TypeSource {
     return settled.next.kind === 'job' ? settled : { ...settled, next: await this.dispatch(token) };
   }
 
-  #take(shard: number, token: string): Promise<Dispatched> {
-    return this.#ask(
-      shard,
-      token,
-      (source, floor) => source.dispatch(token, floor),
-      (found) => found,
-    );
+  /** Fetches from a shard. One that is away while others are there has nothing. */
+  async #take(shard: number, token: string): Promise<Dispatched> {
+    if (!this.#away.has(shard)) {
+      try {
+        const send = (source: WorkSource, floor: number) => source.dispatch(token, floor);
+        return await this.#ask(shard, token, send, (found) => found);
+      } catch (error) {
+        if (!this.#areApart || !isPassing(error)) throw error;
+        this.#away.add(shard);
+        if (this.#away.size === this.#shards.length) this.#away.clear();
+        if (this.#away.size === 0) throw error;
+      }
+    }
+    this.#turns.nothing(this.#turns.ask(shard), null, performance.now());
+    return { kind: 'nothing', waitUs: null };
   }
 
   /** Sends a fetch to a shard. While it is not known what it came to, a repetition goes to the same shard first. */
@@ -219,7 +239,7 @@ export class TypeSource {
     foundIn: (reply: Reply) => Dispatched,
   ): Promise<Reply> {
     const asked = this.#turns.ask(shard);
-    this.#doubt(token, shard);
+    this.#inDoubt.add(token, shard);
     try {
       const reply = await send(this.#source(shard), this.#turns.virtualTime);
       this.#inDoubt.delete(token);
@@ -233,16 +253,10 @@ export class TypeSource {
 
   #learn(asked: Asked, found: Dispatched): void {
     const now = performance.now();
-    if (found.kind === 'nothing') this.#turns.nothing(asked, msOf(found.waitUs), now);
+    if (found.kind === 'nothing') this.#turns.nothing(asked, inMs(found.waitUs), now);
     else if (found.turn === null)
       this.#turns.failed(asked); // A repeated dispatch: it says nothing of the shard.
     else this.#turns.served(asked, standingOf(found.turn), now);
-  }
-
-  #doubt(token: string, shard: number): void {
-    this.#inDoubt.set(token, shard);
-    const [oldest] = this.#inDoubt.size > MOST_IN_DOUBT ? this.#inDoubt.keys() : [];
-    if (oldest !== undefined) this.#inDoubt.delete(oldest);
   }
 
   /** Asks all shards where they stand; whoever wants to know meanwhile waits for the same answer. */
@@ -255,8 +269,18 @@ export class TypeSource {
 
   async #lookAtAll(): Promise<void> {
     const looked = this.#turns.look();
-    const turns = await Promise.all(this.#shards.map((shard) => shard.turn(this.#turns.virtualTime)));
+    const asked = this.#shards.map((source, shard) => (this.#away.has(shard) ? undefined : source));
+    const turns = await this.#all(asked.map(async (source) => source?.turn(this.#turns.virtualTime)));
     looked(turns.map(standingOf), performance.now());
+  }
+
+  /** All answers; where shards are apart, `undefined` in place of those that are away while others are there. */
+  #all<Reply>(asked: readonly Promise<Reply>[]): Promise<(Reply | undefined)[]> {
+    return this.#areApart ? answersOf(asked) : Promise.all(asked);
+  }
+
+  async #there<Reply>(asked: readonly Promise<Reply>[]): Promise<Reply[]> {
+    return (await this.#all(asked)).filter((answer) => answer !== undefined);
   }
 
   #home(held: Held): WorkSource {
@@ -272,29 +296,4 @@ export class TypeSource {
     if (source === undefined) throw new RangeError(`type "${this.type}" has no shard ${shard}`);
     return source;
   }
-}
-
-/** A type over all its shards. */
-export function openTypeSource(
-  redis: RedisLink,
-  type: string,
-  settings: Settings,
-  options: { readonly worker: string; readonly lockMs: number },
-): TypeSource {
-  const { count } = settings.shards;
-  const own = typeSettings(settings, type);
-  return new TypeSource(
-    Array.from(
-      { length: count },
-      (_, index) => new WorkSource(redis, type, own, { ...options, shard: { index, count } }),
-    ),
-  );
-}
-
-function standingOf({ virtualTime, head, waitUs }: Turn) {
-  return { virtualTime, head, waitMs: msOf(waitUs) };
-}
-
-function msOf(waitUs: number | null): number | null {
-  return waitUs === null ? null : waitUs / 1000;
 }

@@ -3,9 +3,10 @@ import { DEFAULT_CAPACITY, DEFAULT_PROFILE, type Profile } from '../../src/model
 import type { NewJob } from '../../src/model/verdict.js';
 import { Shards } from '../../src/redis/shards.js';
 import { newJobId } from '../../src/shaping/job-id.js';
+import { openTypeSource } from '../../src/shaping/open-type-source.js';
 import { RedisShaping } from '../../src/shaping/redis-shaping.js';
 import type { Settings, TypeSettings } from '../../src/shaping/settings.js';
-import { openTypeSource, type TypeSource } from '../../src/shaping/type-source.js';
+import type { TypeSource } from '../../src/shaping/type-source.js';
 import { type Held, type Outcome, WorkSource } from '../../src/shaping/work-source.js';
 
 let types = 0;
