@@ -20,7 +20,7 @@ export function openAdmitting(
   { redis }: Pick<Config, 'redis'>,
   target: RedisTarget | ClusterTarget,
 ): Admitting | undefined {
-  if (redis.kind === 'embedded' || redis.waitForReplicas === undefined || 'cluster' in target) return undefined;
+  if (redis.kind === 'embedded' || redis.waitForReplicas === undefined) return undefined;
   const connection = openConnection(target, { name: 'api-admit', deadlineMs: DEADLINE_MS });
   const scripts = new ReplicatedScripts(connection, { replicas: redis.waitForReplicas, withinMs: REPLICAS_MS });
   return {

@@ -16,9 +16,6 @@ export function checkRedis(fields: RedisFields, problems: ProblemList): void {
     checkLogin(fields.sentinel, [...path, 'sentinel'], problems);
     if (fields.sentinel.nodes.length === 0) problems.add([...path, 'sentinel', 'nodes'], 'expected at least one');
   }
-  if ('cluster' in fields && fields.waitForReplicas !== undefined) {
-    problems.add([...path, 'waitForReplicas'], 'not on a cluster: there jobs are not waited for');
-  }
   if ('cluster' in fields && fields.cluster.length === 0) {
     problems.add([...path, 'cluster'], 'expected at least one node');
   }

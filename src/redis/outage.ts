@@ -9,7 +9,7 @@ export class RedisFull extends RedisUnavailable {
 }
 
 const PASSING =
-  /^(READONLY|LOADING|CLUSTERDOWN|TRYAGAIN|OOM|MISCONF|BUSY|MASTERDOWN|UNBLOCKED|NOREPLICAS)\b|Connection is closed|Command aborted due to connection close|Cluster is ended|Too many Cluster redirections|Failed to refresh slots cache|None of startup nodes is available|Stream isn't writeable|Command timed out|max retries per request|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|Socket closed unexpectedly|ENOENT|ENOTFOUND|EAI_AGAIN/;
+  /^(READONLY|LOADING|CLUSTERDOWN|TRYAGAIN|OOM|MISCONF|BUSY|MASTERDOWN|UNBLOCKED|NOREPLICAS|MOVED|ASK)\b|Connection is closed|Command aborted due to connection close|Cluster is ended|Too many Cluster redirections|Failed to refresh slots cache|None of startup nodes is available|Stream isn't writeable|Command timed out|max retries per request|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|Socket closed unexpectedly|ENOENT|ENOTFOUND|EAI_AGAIN/;
 
 /** True when `error` says that Redis is away or passing through a state that ends by itself. */
 export function isPassing(error: unknown): boolean {
@@ -20,4 +20,9 @@ export function isPassing(error: unknown): boolean {
 /** True when `error` is what Redis answers at its `maxmemory`. */
 export function isFull(error: unknown): boolean {
   return error instanceof Error && /^OOM\b/.test(error.message);
+}
+
+/** True when a master of a cluster refused a command, which had not begun: its slot is moving, has moved, or is served by nobody. */
+export function isRefusedByCluster(error: unknown): boolean {
+  return error instanceof Error && /^(MOVED|ASK|TRYAGAIN|CLUSTERDOWN)\b/.test(error.message);
 }

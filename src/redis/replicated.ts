@@ -1,5 +1,7 @@
-import type { Redis } from 'ioredis';
-import { RedisUnavailable } from './outage.js';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { RedisLink } from './connection.js';
+import { isCluster } from './masters.js';
+import { isRefusedByCluster, RedisUnavailable } from './outage.js';
 import { withoutArguments } from './private-error.js';
 import {
   type Answer,
@@ -21,13 +23,16 @@ export interface ReplicationTerms {
 
 interface Waiting {
   readonly call: ScriptCall<unknown>;
-  /** Times that its library has been loaded for it. */
-  loads: number;
+  /** Times that it was refused before it had begun. */
+  refusals: { unknown: number; byCluster: number };
   readonly take: (answer: Answer, replicas: number) => void;
 }
 
 /** Calls that wait for their replicas together. */
 const MOST_TOGETHER = 64;
+/** Between two tries of what a master of a cluster refused, and how many there are. */
+const AGAIN_MS = 100;
+const MOST_AGAIN = 10;
 
 /**
  * Runs scripts whose writes count only once replicas hold them (WAIT): where too few do in time, the call rejects with
@@ -35,16 +40,36 @@ const MOST_TOGETHER = 64;
  *
  * Scripts and WAIT travel down one connection in one piece, so what WAIT speaks of is what the very same server wrote: a
  * connection that was opened anew may lead to another master, which never saw it. WAIT holds up what comes behind it on its
- * connection, so this takes one of its own, and calls that come while replicas are waited for go together.
+ * connection, so this takes one of its own, and calls that come while replicas are waited for go together: on a cluster those of a
+ * shard, which one master has.
  */
 export class ReplicatedScripts {
-  readonly #redis: Redis;
+  readonly #redis: RedisLink;
+  readonly #terms: ReplicationTerms;
+  readonly #lanes = new Map<string, Lane>();
+
+  /** The connection is nobody else's, and the opener's to close. */
+  constructor(redis: RedisLink, terms: ReplicationTerms) {
+    this.#redis = redis;
+    this.#terms = terms;
+  }
+
+  run<Reply>(call: ScriptCall<Reply>): Promise<Reply> {
+    const place = isCluster(this.#redis) ? ('tag' in call ? call.tag : call.keys.join()) : '';
+    const lane = this.#lanes.get(place) ?? new Lane(this.#redis, this.#terms);
+    this.#lanes.set(place, lane);
+    return lane.run(call);
+  }
+}
+
+/** Calls that go down one connection. */
+class Lane {
+  readonly #redis: RedisLink;
   readonly #terms: ReplicationTerms;
   #waiting: Waiting[] = [];
   #isUnderWay = false;
 
-  /** The connection is nobody else's, and the opener's to close. */
-  constructor(redis: Redis, terms: ReplicationTerms) {
+  constructor(redis: RedisLink, terms: ReplicationTerms) {
     this.#redis = redis;
     this.#terms = terms;
   }
@@ -56,7 +81,7 @@ export class ReplicatedScripts {
         else if (replicas < this.#terms.replicas) reject(this.#tooFew(replicas));
         else resolve(call.script.parse(reply));
       };
-      this.#waiting.push({ call, loads: 0, take });
+      this.#waiting.push({ call, refusals: { unknown: 0, byCluster: 0 }, take });
     });
     if (!this.#isUnderWay) void this.#go();
     return watched(this.#redis, [call], () => run);
@@ -78,24 +103,32 @@ export class ReplicatedScripts {
       const answers = await pipeline(this.#redis, calls, (further) => further.wait(replicas, withinMs));
       const [refused, reached] = answers[batch.length] ?? NO_ANSWER;
       if (refused) throw withoutArguments(refused);
-      const unknown = batch.filter((each, i) => isUnknownFunction(answers[i]?.[0]) && each.loads < MAX_LOADS);
+      const unknown = batch.filter(
+        (each, i) => isUnknownFunction(answers[i]?.[0]) && ++each.refusals.unknown <= MAX_LOADS,
+      );
+      const moving = batch.filter(
+        (each, i) => isRefusedByCluster(answers[i]?.[0]) && ++each.refusals.byCluster <= MOST_AGAIN,
+      );
       batch.forEach((each, i) => {
-        if (!unknown.includes(each)) each.take(answers[i] ?? NO_ANSWER, Number(reached));
+        if (!unknown.includes(each) && !moving.includes(each)) each.take(answers[i] ?? NO_ANSWER, Number(reached));
       });
-      await this.#again(unknown);
+      await this.#again(unknown, moving);
     } catch (error) {
       const failure = error instanceof Error ? error : new Error(String(error));
       for (const { take } of batch) take([failure], 0);
     }
   }
 
-  /** What Redis did not know had not begun. */
-  async #again(unknown: readonly Waiting[]): Promise<void> {
+  /** What Redis did not know, or refused, had not begun. */
+  async #again(unknown: readonly Waiting[], moving: readonly Waiting[]): Promise<void> {
     for (const library of new Set(unknown.map(({ call }) => call.script.library))) {
       await loadLibrary(this.#redis, library);
     }
-    for (const each of unknown) each.loads += 1;
-    this.#waiting.unshift(...unknown);
+    if (moving.length > 0) {
+      if (isCluster(this.#redis)) this.#redis.refreshSlotsCache();
+      await pause(AGAIN_MS);
+    }
+    this.#waiting.unshift(...unknown, ...moving);
   }
 
   #tooFew(replicas: number): RedisUnavailable {

@@ -1,7 +1,7 @@
 import type { ChainableCommander } from 'ioredis';
 import type { RedisLink } from './connection.js';
 import { type ShardTag, scriptKeys } from './keys.js';
-import { askMasters } from './masters.js';
+import { askMasters, isCluster } from './masters.js';
 import { withoutArguments } from './private-error.js';
 import { keyOf, type Library, type Verb } from './script-source.js';
 
@@ -125,14 +125,26 @@ async function runOne<Reply>(redis: RedisLink, call: ScriptCall<Reply>): Promise
 type ScriptReply<Reply> = { readonly reply: Reply } | { readonly error: Error };
 
 /**
- * Runs several calls in one pipeline; one reply or error each, in their order. Those that Redis did not know are loaded
- * and sent again in another pipeline: none of them had begun.
+ * Runs several calls in one pipeline, on a cluster each by itself, so that it is sent after its slot where that moves; one reply
+ * or error each, in their order. Those that Redis did not know are loaded and sent again in another pipeline: none of them had begun.
  */
 export function runScripts<Reply>(
   redis: RedisLink,
   calls: readonly ScriptCall<Reply>[],
 ): Promise<ScriptReply<Reply>[]> {
-  return watched(redis, calls, () => runAll(redis, calls));
+  return watched(redis, calls, () => (isCluster(redis) ? runEach(redis, calls) : runAll(redis, calls)));
+}
+
+function runEach<Reply>(redis: RedisLink, calls: readonly ScriptCall<Reply>[]): Promise<ScriptReply<Reply>[]> {
+  return Promise.all(
+    calls.map(async (call): Promise<ScriptReply<Reply>> => {
+      try {
+        return { reply: await runOne(redis, call) };
+      } catch (error) {
+        return { error: error instanceof Error ? error : new Error(String(error)) };
+      }
+    }),
+  );
 }
 
 async function runAll<Reply>(redis: RedisLink, calls: readonly ScriptCall<Reply>[]): Promise<ScriptReply<Reply>[]> {

@@ -1,5 +1,6 @@
-import type { Redis } from 'ioredis';
-import { encodeTenant, queuePrefix, scheduleKeys, shardTag } from '../../src/redis/keys.js';
+import type { RedisLink } from '../../src/redis/connection.js';
+import { encodeTenant, queuePrefix, scheduleKeys } from '../../src/redis/keys.js';
+import { ONE_SHARD } from '../../src/redis/shards.js';
 import type { Accepted } from './ledger.js';
 import { CAPS, SHAPED, SLACK_MS, TENANTS, TERMS } from './terms.js';
 
@@ -17,15 +18,18 @@ export interface BookCheck {
 }
 
 /** Reads the lists themselves, beside everything that Headgate says of them. */
-export async function checkBooks(redis: Redis, accepted: ReadonlyMap<string, Accepted>): Promise<BookCheck> {
+export async function checkBooks(
+  redis: RedisLink,
+  accepted: ReadonlyMap<string, Accepted>,
+  shards = ONE_SHARD,
+): Promise<BookCheck> {
   const ends = new Map<string, number>();
   const envelope: string[] = [];
   const running: string[] = [];
   const waiting: string[] = [];
   for (const type of Object.keys(CAPS)) {
-    const tag = shardTag(type);
     for (const tenant of TENANTS) {
-      const queue = `${queuePrefix(tag)}:${encodeTenant(tenant)}`;
+      const queue = `${queuePrefix(shards.tagOf(type, tenant))}:${encodeTenant(tenant)}`;
       const ids = [
         ...(await redis.zrange(`${queue}:completed`, 0, -1)),
         ...(await redis.zrange(`${queue}:failed`, 0, -1)),
@@ -41,11 +45,13 @@ export async function checkBooks(redis: Redis, accepted: ReadonlyMap<string, Acc
         if (tooMuch !== undefined) envelope.push(`${type}/${tenant}: ${tooMuch}`);
       }
     }
-    running.push(...(await redis.hkeys(scheduleKeys(tag).running)));
-    const state = await redis.hgetBuffer(`${tag}:type`, 's');
-    // lua/lib/type.lua: the fourth of its doubles is what the type counts as running.
-    const counted = state?.readDoubleLE(24) ?? 0;
-    if (counted !== 0) running.push(`${counted} by the count of ${type}`);
+    for (const tag of shards.tags(type)) {
+      running.push(...(await redis.hkeys(scheduleKeys(tag).running)));
+      const state = await redis.hgetBuffer(`${tag}:type`, 's');
+      // lua/lib/type.lua: the fourth of its doubles is what the type counts as running.
+      const counted = state?.readDoubleLE(24) ?? 0;
+      if (counted !== 0) running.push(`${counted} by the count of ${tag}`);
+    }
   }
   return {
     lost: [...accepted.values()].filter(({ id }) => !ends.has(id)),

@@ -5,50 +5,77 @@ import { vi } from 'vitest';
 import { freePort } from '../system/support/free-port.js';
 import { startRedis, type TestRedis } from './redis-server.js';
 
-/** A real cluster of masters on loopback. */
+/** A real cluster on loopback. */
 export interface TestCluster {
-  readonly nodes: TestRedis[];
+  readonly nodes: ClusterNode[];
+  /** The replica of the master in the same place, where there are any. */
+  readonly replicas: readonly ClusterNode[];
   readonly addresses: readonly { readonly host: string; readonly port: number }[];
   /** Starts another master that has no slots yet, and tells the others of it. */
-  add(): Promise<TestRedis>;
+  add(): Promise<ClusterNode>;
+  /** Starts a node again that was killed, over its data. */
+  revive(node: ClusterNode): Promise<TestRedis>;
   stop(): Promise<void>;
 }
 
 const SLOTS = 16_384;
+/** Keys that leave a slot by one command. */
+const KEYS_TOGETHER = 5;
 
-/** Starts so many masters and gives them all slots in equal parts; resolves once each of them says that all is well. */
-export async function startCluster(masters: number): Promise<TestCluster> {
-  const nodes: TestRedis[] = [];
+/**
+ * Starts so many masters and gives them all slots in equal parts; resolves once each of them says that all is well.
+ *
+ * @param withReplicas Each master has one.
+ */
+export async function startCluster(masters: number, withReplicas = false): Promise<TestCluster> {
+  const nodes: ClusterNode[] = [];
+  const replicas: ClusterNode[] = [];
   try {
-    return await clusterOf(nodes, masters);
+    return await clusterOf(nodes, replicas, { masters, withReplicas });
   } catch (error) {
-    for (const node of nodes) await node.stop();
+    for (const node of [...nodes, ...replicas]) await node.stop();
     throw error;
   }
 }
 
-async function clusterOf(nodes: TestRedis[], masters: number): Promise<TestCluster> {
-  for (let each = 0; each < masters; each += 1) nodes.push(await startNode());
-  await joined(nodes);
+async function clusterOf(
+  nodes: ClusterNode[],
+  replicas: ClusterNode[],
+  { masters, withReplicas }: { masters: number; withReplicas: boolean },
+): Promise<TestCluster> {
+  for (let each = 0; each < masters; each += 1) {
+    nodes.push(await startNode());
+    if (withReplicas) replicas.push(await startNode());
+  }
+  await joined([...nodes, ...replicas]);
   for (const [place, node] of nodes.entries()) {
     const first = Math.floor((place * SLOTS) / masters);
     const last = Math.floor(((place + 1) * SLOTS) / masters) - 1;
     await withClient(node, (redis) => redis.cluster('ADDSLOTSRANGE', first, last));
   }
   await allWell(nodes);
+  for (const [place, replica] of replicas.entries()) await replicate(replica, nodes[place]);
+  const revived: TestRedis[] = [];
   const addressOf = ({ port }: TestRedis) => ({ host: '127.0.0.1', port: Number(port) });
   return {
     nodes,
-    addresses: nodes.map(addressOf),
+    replicas,
+    addresses: [...nodes, ...replicas].map(addressOf),
     async add() {
       const node = await startNode();
       nodes.push(node);
-      await joined(nodes);
+      await joined([...nodes, ...replicas]);
       await allWell(nodes);
       return node;
     },
+    async revive(node) {
+      const { dir, port, bus } = node;
+      const again = await startNode({ dir, port, bus });
+      revived.push(again);
+      return again;
+    },
     async stop() {
-      for (const node of nodes) await node.stop();
+      for (const node of [...revived, ...nodes, ...replicas]) await node.stop();
     },
   };
 }
@@ -60,10 +87,62 @@ export async function moveSlots(from: { id: string; port: number }, to: { id: st
   await promisify(execFile)('redis-cli', ['--cluster', 'reshard', where, ...args]);
 }
 
-async function startNode(): Promise<TestRedis> {
+/**
+ * Moves one slot from one master to another, a few keys at a time, as `redis-cli --cluster reshard` does: while it moves, some
+ * of its keys are here and some there.
+ */
+export async function moveSlot(
+  slot: number,
+  from: TestRedis,
+  to: TestRedis,
+  others: readonly TestRedis[],
+): Promise<void> {
+  const [fromId, toId] = await Promise.all(
+    [from, to].map((node) => withClient(node, (redis) => redis.cluster('MYID'))),
+  );
+  await withClient(to, (redis) => redis.cluster('SETSLOT', slot, 'IMPORTING', String(fromId)));
+  await withClient(from, async (redis) => {
+    await redis.cluster('SETSLOT', slot, 'MIGRATING', String(toId));
+    for (;;) {
+      const keys = await redis.cluster('GETKEYSINSLOT', slot, KEYS_TOGETHER);
+      if (!Array.isArray(keys) || keys.length === 0) break;
+      await redis.call('MIGRATE', '127.0.0.1', Number(to.port), '', 0, 10_000, 'KEYS', ...keys.map(String));
+    }
+  });
+  for (const node of [to, from, ...others]) {
+    await withClient(node, (redis) => redis.cluster('SETSLOT', slot, 'NODE', String(toId)));
+  }
+}
+
+/** Makes a node the replica of another; resolves once it follows it. */
+async function replicate(replica: TestRedis, master: TestRedis | undefined): Promise<void> {
+  if (master === undefined) throw new Error('there is no master for this replica');
+  const id = await withClient(master, (redis) => redis.cluster('MYID'));
+  await withClient(replica, async (redis) => {
+    await redis.cluster('REPLICATE', String(id));
+    await vi.waitFor(
+      async () => {
+        if (!/master_link_status:up/.test(await redis.info('replication'))) throw new Error('it does not follow yet');
+      },
+      { timeout: 60_000, interval: 100 },
+    );
+  });
+}
+
+/** A node, and the port of its bus. */
+type ClusterNode = TestRedis & { readonly bus: number };
+
+async function startNode(before?: {
+  readonly dir: string;
+  readonly port?: number | undefined;
+  readonly bus: number;
+}): Promise<ClusterNode> {
   // The bus is 10,000 ports further on unless told otherwise, which there may not be.
-  const bus = ['--cluster-port', String(await freePort())];
-  return startRedis({ port: true, args: ['--cluster-enabled', 'yes', '--cluster-node-timeout', '5000', ...bus] });
+  const bus = before?.bus ?? (await freePort());
+  const args = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '5000', '--cluster-port', String(bus)];
+  const place = before === undefined ? {} : { dir: before.dir };
+  const node = await startRedis({ ...place, port: before?.port ?? true, appendonly: true, args });
+  return { ...node, bus };
 }
 
 async function joined(nodes: readonly TestRedis[]): Promise<void> {
