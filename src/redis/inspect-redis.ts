@@ -6,6 +6,7 @@ import { type MissingRights, missingRights } from './missing-rights.js';
 import { speaksPlain, speaksTls } from './probe-port.js';
 import { faultOf, faultOfServer, misconfigured, PLAIN_PORT, type RedisFault, TLS_PORT } from './redis-fault.js';
 import type { ClusterTarget, RedisNode, RedisTarget } from './redis-target.js';
+import { asInteger, asList, asText } from './reply.js';
 
 /** What a Redis says about itself. */
 export interface RedisFacts {
@@ -13,6 +14,8 @@ export interface RedisFacts {
   /** The text of `INFO memory`. */
   readonly memory: string;
   readonly appendOnly: boolean;
+  /** Of a cluster, as this node knows them; none of a single server. */
+  readonly masters: readonly RedisNode[];
   /** Rights that its user lacks; `undefined` where nothing could tell. */
   readonly missing: MissingRights | undefined;
 }
@@ -69,7 +72,18 @@ async function inspect(redis: Redis, meant: RedisTarget | ClusterTarget, mayLoad
   const fault = faultOfServer(self, meant) ?? (self.isCluster ? await faultOfCluster(redis) : undefined);
   if (fault !== undefined) return { fault };
   const missing = await missingRights(redis, mayLoad && self.role === 'master');
-  return { facts: { version, memory: text, appendOnly: field('aof_enabled') === '1', missing } };
+  const masters = self.isCluster ? await mastersBy(redis) : [];
+  return { facts: { version, memory: text, appendOnly: field('aof_enabled') === '1', masters, missing } };
+}
+
+/** Each once; CLUSTER SLOTS names them for each range of slots, and then their replicas. */
+async function mastersBy(redis: Redis): Promise<readonly RedisNode[]> {
+  const ranges = asList(await redis.cluster('SLOTS')).map(asList);
+  const masters = ranges.map(([, , master]) => {
+    const [host, port] = asList(master);
+    return { host: asText(host), port: asInteger(port) };
+  });
+  return [...new Map(masters.map((master) => [`${master.host}:${master.port}`, master])).values()];
 }
 
 async function faultOfCluster(redis: Redis): Promise<RedisFault | undefined> {

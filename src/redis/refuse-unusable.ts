@@ -1,4 +1,4 @@
-import { inspectRedis } from './inspect-redis.js';
+import { inspectMasters } from './inspect-masters.js';
 import type { MissingRights } from './missing-rights.js';
 import { misconfigured, type RedisFault } from './redis-fault.js';
 import { type ClusterTarget, type RedisTarget, userOf } from './redis-target.js';
@@ -13,9 +13,12 @@ export class UnusableRedis extends Error {
  * answer passes: it may come. No key is touched.
  */
 export async function refuseUnusable(target: RedisTarget | ClusterTarget, withinMs: number): Promise<void> {
-  const found = await inspectRedis(target, withinMs, true);
-  const fault = 'facts' in found ? faultOfRights(found.facts.missing, target) : found.fault;
-  if (fault?.kind === 'misconfigured') throw new UnusableRedis(`${fault.field}: ${fault.says}; ${fault.mend}`);
+  for (const found of await inspectMasters(target, withinMs, true)) {
+    const fault = 'facts' in found ? faultOfRights(found.facts.missing, target) : found.fault;
+    if (fault?.kind !== 'misconfigured') continue;
+    const where = found.server === undefined ? '' : ` (${found.server})`;
+    throw new UnusableRedis(`${fault.field}: ${fault.says}${where}; ${fault.mend}`);
+  }
 }
 
 /** What is wrong where rights are missing. */

@@ -3,8 +3,16 @@ import type { PolicyConfig } from '../../src/config/policy-config.js';
 import { openPolicing } from '../../src/policing/open-policing.js';
 import type { Policing } from '../../src/policing/policing.js';
 import { closeConnection, openConnection, type RedisLink, Subscriber, untilReady } from '../../src/redis/connection.js';
+import { inspectMasters } from '../../src/redis/inspect-masters.js';
+import { shardTag, sharedQueueKeys } from '../../src/redis/keys.js';
+import { onServer, pingServers } from '../../src/redis/masters.js';
+import { MemoryWatch } from '../../src/redis/memory-watch.js';
 import { isPassing } from '../../src/redis/outage.js';
+import { loadLibrary } from '../../src/redis/script.js';
+import { RedisJobFeed } from '../../src/shaping/job-feed.js';
+import { newJobId } from '../../src/shaping/job-id.js';
 import { OverrideStore } from '../../src/shaping/override-store.js';
+import { library } from '../../src/shaping/scripts.js';
 import { RedisTenantKeys } from '../../src/shaping/tenant-keys.js';
 import { bucket, named, policy } from '../policing/open-policing-policy.js';
 import { moveSlots, startCluster, type TestCluster, withClient } from '../support/redis-cluster.js';
@@ -106,20 +114,66 @@ describe('on a cluster of three masters', () => {
     await policing.close();
   });
 
-  test('while a master is gone, its slots are an outage and the others decide; nothing hangs', {
-    timeout: 120_000,
+  test('every master is looked at, and named', async () => {
+    const target = { cluster: cluster.addresses };
+    const masters = cluster.nodes.map(({ port }) => `127.0.0.1:${port}`).toSorted();
+    const found = await inspectMasters(target, DEADLINE_MS);
+    expect(found.map(({ server }) => server).toSorted()).toEqual(masters);
+    const evicting = cluster.nodes[1];
+    if (evicting) await withClient(evicting, (client) => client.config('SET', 'maxmemory-policy', 'allkeys-lru'));
+    const memory = new MemoryWatch(await open(), { highWater: 0.9, highWaterBytes: Infinity, allowEviction: false });
+    expect(await memory.look()).toEqual({ kind: 'evicts', policy: 'allkeys-lru' });
+    if (evicting) await withClient(evicting, (client) => client.config('SET', 'maxmemory-policy', 'noeviction'));
+    expect((await memory.look()).kind).toBe('fine');
+  });
+
+  test('while a master is gone, its slots are an outage and the others go on; nothing hangs', {
+    timeout: 180_000,
   }, async () => {
     const redis = await open(2000);
     const dead = cluster.nodes[2];
     for (const node of cluster.nodes) {
       await withClient(node, (client) => client.config('SET', 'cluster-require-full-coverage', 'no'));
     }
+    const ids = Array.from({ length: 12 }, (_, shard) => newJobId('ocr', shard));
+    const heard = new Map(ids.map((id) => [id, [] as string[]]));
+    const feed = new RedisJobFeed(redis, redis, (error) => expect.unreachable(String(error)));
+    for (const id of ids) feed.watch(id, async (event) => void heard.get(id)?.push(event ?? 'look'));
+    await expect
+      .poll(() => [...heard.values()].every((events) => events[0] === 'look'), { timeout: 30_000 })
+      .toBe(true);
+    expect(await pingServers(redis, DEADLINE_MS)).toEqual({ answering: 4, of: 4 });
+
     await dead?.kill();
     const outcomes = await Promise.allSettled(Array.from({ length: 60 }, (_, i) => redis.set(`k${i}`, 'v')));
     const refused = outcomes.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
     expect(refused.length).toBeGreaterThan(0);
     expect(refused.length).toBeLessThan(60);
     expect(refused.filter((error) => !isPassing(error))).toEqual([]);
+    expect(await pingServers(redis, DEADLINE_MS)).toEqual({ answering: 3, of: 4 });
+    await loadLibrary(redis, library);
+
+    const told = await Promise.all(
+      ids.map(async (id, shard) => {
+        const { events } = sharedQueueKeys(shardTag('ocr', shard));
+        return redis.xadd(events, '*', 'event', 'completed', 'jobId', id).then(
+          () => [id],
+          () => [],
+        );
+      }),
+    );
+    const lively = told.flat();
+    expect(lively.length).toBeGreaterThan(0);
+    expect(lively.length).toBeLessThan(12);
+    for (const id of lively) await expect.poll(() => heard.get(id), { timeout: 30_000 }).toContain('completed');
+
+    const back = new Promise<void>((resolve) => onServer(redis, resolve));
+    if (dead) await cluster.revive(dead);
+    await expect.poll(() => pingServers(redis, DEADLINE_MS), { timeout: 60_000 }).toEqual({ answering: 4, of: 4 });
+    await back;
+    const silent = ids.filter((id) => !lively.includes(id));
+    await expect.poll(() => silent.every((id) => (heard.get(id)?.length ?? 0) > 1), { timeout: 60_000 }).toBe(true);
+    await feed.close();
   });
 });
 

@@ -1,11 +1,12 @@
 import { HeadgateError } from '../../client/index.js';
-import { type Config, ConfigError } from '../../config/config.js';
+import { type Config, ConfigError, type MemoryLimits } from '../../config/config.js';
 import { environment } from '../../config/environment.js';
 import { type LoadOptions, loadConfig } from '../../config/load-config.js';
 import { serverOnPath } from '../../redis/embedded/server-program.js';
-import { embeddedTarget, inspectRedis } from '../../redis/inspect-redis.js';
+import { inspectMasters } from '../../redis/inspect-masters.js';
+import { embeddedTarget, type Inspection, inspectRedis } from '../../redis/inspect-redis.js';
 import type { RedisFault } from '../../redis/redis-fault.js';
-import { targetOf } from '../../redis/redis-target.js';
+import { type ClusterTarget, type RedisTarget, targetOf } from '../../redis/redis-target.js';
 import { faultOfRights } from '../../redis/refuse-unusable.js';
 import type { Remote } from '../remote.js';
 import { configFindings, faultyConfig } from './config-findings.js';
@@ -44,7 +45,15 @@ async function examineRedis({ redis, dataDir, memory }: Config): Promise<Finding
     return found !== undefined && 'facts' in found ? redisFindings(found.facts, memory) : [await embeddedFinding()];
   }
   const target = targetOf(redis);
-  const found = await inspectRedis(target, WITHIN_MS);
+  const all = await inspectMasters(target, WITHIN_MS);
+  return all.flatMap((found) => {
+    const findings = findingsOf(found, target, memory);
+    const { server } = found;
+    return server === undefined ? findings : findings.map((each) => ({ ...each, says: `${server}: ${each.says}` }));
+  });
+}
+
+function findingsOf(found: Inspection, target: RedisTarget | ClusterTarget, memory: MemoryLimits): Finding[] {
   if ('fault' in found) return [findingOf(found.fault)];
   const rights = faultOfRights(found.facts.missing, target);
   return [...redisFindings(found.facts, memory), ...(rights ? [findingOf(rights)] : [])];

@@ -5,7 +5,7 @@ import type { Finding } from './finding.js';
 
 /** What is to be said of a Redis that answers. */
 export function redisFindings(
-  { version, memory, appendOnly }: Omit<RedisFacts, 'missing'>,
+  { version, memory, appendOnly }: Pick<RedisFacts, 'version' | 'memory' | 'appendOnly'>,
   limits: MemoryLimits,
 ): Finding[] {
   const about = 'redis';
