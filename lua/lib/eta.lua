@@ -46,8 +46,7 @@ end
 
 -- µs until virtual time comes to the tag of a job behind `cost` of its bucket, at the pace that was measured.
 local function wait_for_turn(b, cost)
-  local weights = ty.weights + (b.where == READY and 0 or b.weight)
-  return turn_us(math.max(0, b.finish - ty.v) + cost / b.weight, weights)
+  return turn_us(math.max(0, b.finish - ty.v) + cost / b.weight, b.where == READY and 0 or b.weight)
 end
 
 -- µs until a slot of the bucket's own concurrency is free for a job behind `jobs` others.

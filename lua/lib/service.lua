@@ -7,7 +7,7 @@
     span     time since the start before it
     work     what virtual time went on, times the weights of all that was ready: cost, as the ready buckets share it
     starts   1
-    weights  those of all that was ready
+    advance  what virtual time went on
   so virtual time goes on by (work / span) / weights, whoever is ready now. A job of a bucket starts when virtual time comes
   to its tag. They are kept over three windows, of about 256, 2,048 and 16,384 starts, and a wait of so many starts is measured
   by a window of as many: what holds for a moment says little of what is far, least of all where virtual time stands still
@@ -49,9 +49,9 @@ local SERVICE, NUMBERS = '<d' .. 'dddddddddddd' .. 'dddddddddddddddddd', 31
 local STARTED, FIRST_FACTOR = 1, 14
 -- A window: what each start leaves of what there was, the waits in starts that it is for, and where its sums stand.
 local WINDOWS = {
-  { keep = 255 / 256, most = 256, span = 2, work = 3, starts = 4, weights = 5 },
-  { keep = 2047 / 2048, most = 2048, span = 6, work = 7, starts = 8, weights = 9 },
-  { keep = 16383 / 16384, most = 1e300, span = 10, work = 11, starts = 12, weights = 13 },
+  { keep = 255 / 256, most = 256, span = 2, work = 3, starts = 4, advance = 5 },
+  { keep = 2047 / 2048, most = 2048, span = 6, work = 7, starts = 8, advance = 9 },
+  { keep = 16383 / 16384, most = 1e300, span = 10, work = 11, starts = 12, advance = 13 },
 }
 local SHORT, LONG = WINDOWS[1], WINDOWS[3]
 local service, observed
@@ -94,7 +94,7 @@ local function measure_start(advance)
     s[w.span] = s[w.span] * w.keep + span
     s[w.work] = s[w.work] * w.keep + work
     s[w.starts] = s[w.starts] * w.keep + 1
-    s[w.weights] = s[w.weights] * w.keep + ty.weights
+    s[w.advance] = s[w.advance] * w.keep + advance
   end
   s[STARTED] = now
   observed = true
@@ -117,14 +117,14 @@ local function start_gap()
   return s[SHORT.starts] > 0 and s[SHORT.span] / s[SHORT.starts] or 0
 end
 
--- µs in which virtual time goes on by `advance` among ready buckets of these weights together, where there is a pace.
-local function turn_us(advance, weights)
-  local s, wait = load_service(), nil
+-- µs in which virtual time goes on by `advance` while what is ready now, and `joining` more, is ready by weight; where there is a pace.
+local function turn_us(advance, joining)
+  local s, weights, wait = load_service(), ty.weights + joining, nil
   for _, w in ipairs(WINDOWS) do
     if s[w.work] >= NO_WORK then wait = advance * weights * s[w.span] / s[w.work] end
     if wait and wait * s[w.starts] <= w.most * s[w.span] then break end
     -- Whoever is ready at this moment says less of a long wait than who was lately.
-    weights = s[w.weights] / s[w.starts]
+    weights = s[w.work] / math.max(s[w.advance], NO_WORK) + joining
   end
   return wait
 end

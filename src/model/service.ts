@@ -30,8 +30,8 @@ export interface Pace {
   /** How far virtual time went on at each, times the weights of all that was ready. */
   readonly work: number;
   readonly starts: number;
-  /** Of all that was ready at each. */
-  readonly weights: number;
+  /** How far virtual time went on. */
+  readonly advance: number;
 }
 
 /** Points of (real wait / estimated wait). */
@@ -101,7 +101,7 @@ const NO_FACTORS: Factors = { low: 1, middle: 1, high: 1 };
 /** Before anything was measured. */
 export const NO_SERVICE: Service = {
   startedAtUs: 0,
-  windows: WINDOWS.map(() => ({ spanUs: 0, work: 0, starts: 0, weights: 0 })),
+  windows: WINDOWS.map(() => ({ spanUs: 0, work: 0, starts: 0, advance: 0 })),
   bands: UNSEEN,
   ranUs: 0,
   ran: 0,
@@ -122,7 +122,7 @@ export function measureStart(
       spanUs: was.spanUs * keep + spanUs,
       work: was.work * keep + work,
       starts: was.starts * keep + 1,
-      weights: was.weights * keep + start.weights,
+      advance: was.advance * keep + start.advance,
     };
   });
   return { ...service, windows, startedAtUs: start.nowUs };
@@ -143,16 +143,19 @@ export function hasPace({ windows }: Service): boolean {
   return (windows[0]?.starts ?? 0) >= LEAST_STARTS && (windows.at(-1)?.work ?? 0) >= NO_WORK;
 }
 
-/** Microseconds in which virtual time goes on by `advance` among what is ready, of these weights together; where there is a pace. */
-export function turnUs({ windows }: Service, advance: number, weights: number): number {
+/**
+ * Microseconds in which virtual time goes on by `advance` where `ready` is the sum of the weights of all that is ready, and
+ * `joining` comes to them; where there is a pace.
+ */
+export function turnUs({ windows }: Service, advance: number, ready: number, joining: number): number {
   let waitUs: number | undefined;
-  let together = weights;
+  let together = ready + joining;
   for (const [i, pace] of windows.entries()) {
     if (pace.work >= NO_WORK) waitUs = (advance * together * pace.spanUs) / pace.work;
     const { most } = WINDOWS[i] ?? NO_WINDOW;
     if (waitUs !== undefined && waitUs * pace.starts <= most * pace.spanUs) break;
     // Whoever is ready at this moment says less of a long wait than who was lately.
-    together = pace.weights / pace.starts;
+    together = pace.work / Math.max(pace.advance, NO_WORK) + joining;
   }
   return waitUs ?? 0;
 }

@@ -124,7 +124,7 @@ describe('the differential test notices', () => {
     ['weights that stay when a bucket is served', [['math.max(0, ty.weights - b.weight)', 'ty.weights']]],
     [
       'an estimate that forgets the finish tag',
-      [['turn_us(math.max(0, b.finish - ty.v) + cost / b.weight, weights)', 'turn_us(cost / b.weight, weights)']],
+      [['turn_us(math.max(0, b.finish - ty.v) + cost / b.weight,', 'turn_us(cost / b.weight,']],
     ],
     ['a start that is not compared with its promise', [["if promised and starts == '1' then", 'if false then']]],
     ["an estimate that forgets the bucket's concurrency", [['math.max(least, by_slot, wait', 'math.max(least, wait']]],

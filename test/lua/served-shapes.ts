@@ -4,6 +4,7 @@ const SECOND = 1e6;
 const MEAN_US = 0.2 * SECOND;
 const FREE = { ratePerSecond: Infinity, depth: 40 };
 const TENANTS = [...'abcdefghij'];
+const HUNDRED = Array.from({ length: 100 }, (_, i) => TENANTS[i] ?? `t${i}`);
 /** 1, 2, 4, 8, 1, … */
 const weightOf = (tenant: string): number => 2 ** (TENANTS.indexOf(tenant) % 4);
 
@@ -24,21 +25,24 @@ function coming(
   seconds: number,
   offered: (tenant: string, second: number) => number,
   more: (random: () => number) => Partial<Coming> = () => ({}),
+  tenants: readonly string[] = TENANTS,
 ): Coming[] {
   const random = randomBy(seed);
   const normal = (): number => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
   // Sigma 1: a job in twenty takes five times as long as half of them.
   const serviceUs = (): number => Math.round(MEAN_US * Math.exp(normal() - 0.5));
   const most = 40;
-  return TENANTS.flatMap((tenant) => {
-    const jobs: Coming[] = [];
-    for (let at = 0; at < seconds; at += -Math.log(1 - random()) / most) {
-      if (random() * most < offered(tenant, at)) {
-        jobs.push({ atUs: Math.round(at * SECOND), tenant, serviceUs: serviceUs(), ...more(random) });
+  return tenants
+    .flatMap((tenant) => {
+      const jobs: Coming[] = [];
+      for (let at = 0; at < seconds; at += -Math.log(1 - random()) / most) {
+        if (random() * most < offered(tenant, at)) {
+          jobs.push({ atUs: Math.round(at * SECOND), tenant, serviceUs: serviceUs(), ...more(random) });
+        }
       }
-    }
-    return jobs;
-  }).sort((one, other) => one.atUs - other.atUs);
+      return jobs;
+    })
+    .sort((one, other) => one.atUs - other.atUs);
 }
 
 /** Four slots serve 20 jobs a second. */
@@ -93,6 +97,17 @@ export const SHAPES: Record<string, ServedWorkload> = {
     slots: 4,
     profile: () => ({ ...FREE, depth: 10_000 }),
     jobs: coming(10, 240, (tenant, second) => (second % 40 < 20 ? 1.4 : 0.5) * (tenant === 'a' ? 18 : 0.2)),
+  },
+  'a hundred tenants, one as busy as all others, while load turns around what workers bear': {
+    slots: 4,
+    profile: () => ({ ...FREE, depth: 10_000 }),
+    jobs: coming(
+      11,
+      1000,
+      (tenant, second) => (second % 250 < 125 ? 1.4 : 0.5) * (tenant === 'a' ? 10 : 10 / (HUNDRED.length - 1)),
+      undefined,
+      HUNDRED,
+    ),
   },
   'three priorities': {
     slots: 4,

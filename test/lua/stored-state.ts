@@ -68,7 +68,7 @@ export type Stored = (name: string) => number;
 
 /** What lua/lib/service.lua packs behind the type; nothing until something was measured. */
 const WINDOWS = [0, 1, 2];
-const PACE = ['started', ...WINDOWS.flatMap((i) => [`span${i}`, `work${i}`, `starts${i}`, `weights${i}`])];
+const PACE = ['started', ...WINDOWS.flatMap((i) => [`span${i}`, `work${i}`, `starts${i}`, `advance${i}`])];
 const BANDS = 6;
 
 export function typeOf(bytes: unknown): Stored {
@@ -92,7 +92,7 @@ export function serviceOf(bytes: unknown): Service {
     spanUs: pace(`span${i}`),
     work: pace(`work${i}`),
     starts: pace(`starts${i}`),
-    weights: pace(`weights${i}`),
+    advance: pace(`advance${i}`),
   }));
   return { startedAtUs: pace('started'), windows, bands, ...ran };
 }

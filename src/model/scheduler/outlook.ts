@@ -69,8 +69,8 @@ export class Outlook {
   #turnUs(cost: number): number {
     const { finish, terms } = this.#bucket;
     const { fair, ready, weights } = this.#schedule;
-    const competing = weights + (ready.has(this.#bucket) ? 0 : terms.weight);
-    return turnUs(this.#type.service, Math.max(0, finish - fair.virtualTime) + cost / terms.weight, competing);
+    const advance = Math.max(0, finish - fair.virtualTime) + cost / terms.weight;
+    return turnUs(this.#type.service, advance, weights, ready.has(this.#bucket) ? 0 : terms.weight);
   }
 
   /** Until a slot of the bucket's own concurrency is free for a job behind `jobs` others. */

@@ -180,11 +180,11 @@ function roundedService(service: Service): Service {
   const { windows, ran, ranUs, bands } = service;
   return {
     ...service,
-    windows: windows.map(({ spanUs, work, starts, weights }) => ({
+    windows: windows.map(({ spanUs, work, starts, advance }) => ({
       spanUs: digits(spanUs),
       work: digits(work),
       starts: digits(starts),
-      weights: digits(weights),
+      advance: digits(advance),
     })),
     ran: digits(ran),
     ranUs: digits(ranUs),
