@@ -44,8 +44,12 @@ local EVEN_STEP = { 1.0131594, 1.00990163, 1.00497521, 1.00199601, 1.000999, 1.0
 -- meantime, factors would swing ever further.
 local WHOLE_UP_TO = { 1e9, 1e9, 1e9, 1e9, 256, 38 }
 
-local SERVICE, NUMBERS = '<d' .. 'dddddddddddd' .. 'dddddddddddddddddd', 31
--- Where they stand: the last start, the four sums of each window, then the factors of each band.
+-- The n-th start of a band moves its factors by steps EARLY / n times as large, while that is more and up to MOST_STEP: small
+-- steps alone would take thousands of starts to learn what a load is like that nobody has seen.
+local EARLY, MOST_STEP = { 0, 0, 0, 0, 500, 0 }, 1.04
+
+local SERVICE, NUMBERS = '<d' .. 'dddddddddddd' .. 'dddddddddddddddddddddddd', 37
+-- Where they stand: the last start, the four sums of each window, then of each band the factors and how many starts moved them.
 local STARTED, FIRST_FACTOR = 1, 14
 -- A window: what each start leaves of what there was, the waits in starts that it is for, and where its sums stand.
 local WINDOWS = {
@@ -61,7 +65,7 @@ local function begin_service()
 end
 
 local function factors_at(band)
-  return FIRST_FACTOR + 3 * (band - 1)
+  return FIRST_FACTOR + 4 * (band - 1)
 end
 
 local function load_service()
@@ -71,7 +75,7 @@ local function load_service()
     service = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
     for band, wide in ipairs(WIDE) do
       local at = factors_at(band)
-      service[at], service[at + 1], service[at + 2] = 1 / wide, 1, wide
+      service[at], service[at + 1], service[at + 2], service[at + 3] = 1 / wide, 1, wide, 0
     end
   else
     service = { struct.unpack(SERVICE, ty.measured) }
@@ -158,7 +162,10 @@ end
 local function observe(wait, band, real)
   local s, at = load_service(), factors_at(band)
   local factor = (real + GRACE_US) / (wait + GRACE_US)
+  local seen = s[at + 3] + 1
+  s[at + 3] = seen
   local scale = math.min(1, WHOLE_UP_TO[band] * start_gap() / (wait + GRACE_US))
+  scale = math.max(scale, math.min(scale * EARLY[band] / seen, (MOST_STEP - 1) / (STEP[band] - 1)))
   local step, fine, even = scaled(STEP[band], scale), scaled(FINE_STEP[band], scale), scaled(EVEN_STEP[band], scale)
   s[at] = within(factor < s[at] and s[at] / step or s[at] * fine)
   s[at + 1] = within(factor < s[at + 1] and s[at + 1] / even or s[at + 1] * even)

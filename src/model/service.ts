@@ -17,7 +17,7 @@ export interface Service {
   readonly startedAtUs: number;
   /** From the shortest to the longest. */
   readonly windows: readonly Pace[];
-  readonly bands: readonly Factors[];
+  readonly bands: readonly Learned[];
   /** Microseconds that runs took, and how many they were. */
   readonly ranUs: number;
   readonly ran: number;
@@ -39,6 +39,12 @@ export interface Factors {
   readonly low: number;
   readonly middle: number;
   readonly high: number;
+}
+
+/** What a band has learned. */
+export interface Learned extends Factors {
+  /** Starts that moved its factors. */
+  readonly seen: number;
 }
 
 /** Waits in whole microseconds between which a job starts nine times out of ten. */
@@ -85,18 +91,22 @@ export const BEHIND_URGENT = 5;
  * Steps are whole for waits of up to `wholeUpTo` gaps; of longer ones they are as much smaller. What is learned from a start is
  * told to jobs of whom it shows how right that was when as many have started as wait: with steps that add up to much in the
  * meantime, factors would swing ever further.
+ *
+ * The n-th start of a band moves its factors by steps `early` / n times as large, while that is more and up to {@link MOST_STEP}:
+ * small steps alone would take thousands of starts to learn what a load is like that nobody has seen.
  */
 const TUNING = [
-  { wide: 8, step: 1.04, fine: 1.00145367, even: 1.0131594, wholeUpTo: 1e9 },
-  { wide: 4, step: 1.03, fine: 1.00109537, even: 1.00990163, wholeUpTo: 1e9 },
-  { wide: 2.2, step: 1.015, fine: 1.00055158, even: 1.00497521, wholeUpTo: 1e9 },
-  { wide: 1.5, step: 1.006, fine: 1.00022158, even: 1.00199601, wholeUpTo: 1e9 },
-  { wide: 1.4, step: 1.003, fine: 1.00011095, even: 1.000999, wholeUpTo: 256 },
-  { wide: 12, step: 1.02, fine: 1.0007337, even: 1.00662271, wholeUpTo: 38 },
+  { wide: 8, step: 1.04, fine: 1.00145367, even: 1.0131594, wholeUpTo: 1e9, early: 0 },
+  { wide: 4, step: 1.03, fine: 1.00109537, even: 1.00990163, wholeUpTo: 1e9, early: 0 },
+  { wide: 2.2, step: 1.015, fine: 1.00055158, even: 1.00497521, wholeUpTo: 1e9, early: 0 },
+  { wide: 1.5, step: 1.006, fine: 1.00022158, even: 1.00199601, wholeUpTo: 1e9, early: 0 },
+  { wide: 1.4, step: 1.003, fine: 1.00011095, even: 1.000999, wholeUpTo: 256, early: 500 },
+  { wide: 12, step: 1.02, fine: 1.0007337, even: 1.00662271, wholeUpTo: 38, early: 0 },
 ] as const;
-const UNSEEN: readonly Factors[] = TUNING.map(({ wide }) => ({ low: 1 / wide, middle: 1, high: wide }));
+const MOST_STEP = 1.04;
+const UNSEEN: readonly Learned[] = TUNING.map(({ wide }) => ({ low: 1 / wide, middle: 1, high: wide, seen: 0 }));
 const NO_WINDOW = { keep: 0, most: 1e300 };
-const NO_FACTORS: Factors = { low: 1, middle: 1, high: 1 };
+const NO_FACTORS: Learned = { low: 1, middle: 1, high: 1, seen: 0 };
 
 /** Before anything was measured. */
 export const NO_SERVICE: Service = {
@@ -180,15 +190,18 @@ export function calibrated(service: Service, { waitUs, band }: Guess): Factors {
 
 /** A job of which `guess` was estimated starts after `realUs`. */
 export function observe(service: Service, guess: Guess, realUs: number): Service {
-  const { low, middle, high } = service.bands[guess.band] ?? NO_FACTORS;
-  const { wholeUpTo, ...whole } = TUNING[guess.band] ?? TUNING[0];
-  const scale = Math.min(1, (wholeUpTo * gapUs(service)) / (guess.waitUs + GRACE_US));
+  const { low, middle, high, ...before } = service.bands[guess.band] ?? NO_FACTORS;
+  const { wholeUpTo, early, ...whole } = TUNING[guess.band] ?? TUNING[0];
+  const seen = before.seen + 1;
+  const usual = Math.min(1, (wholeUpTo * gapUs(service)) / (guess.waitUs + GRACE_US));
+  const scale = Math.max(usual, Math.min((usual * early) / seen, (MOST_STEP - 1) / (whole.step - 1)));
   const [step, fine, even] = [scaled(whole.step, scale), scaled(whole.fine, scale), scaled(whole.even, scale)];
   const factor = (realUs + GRACE_US) / (guess.waitUs + GRACE_US);
   const learned = {
     low: within(factor < low ? low / step : low * fine),
     middle: within(factor < middle ? middle / even : middle * even),
     high: within(factor > high ? high * step : high / fine),
+    seen,
   };
   return { ...service, bands: service.bands.map((was, i) => (i === guess.band ? learned : was)) };
 }

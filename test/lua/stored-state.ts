@@ -84,9 +84,10 @@ export function serviceOf(bytes: unknown): Service {
   const pace = lookup(doubles(measured, PACE));
   const factor = (i: number): number => measured.readDoubleLE(8 * (PACE.length + i));
   const bands = [...Array(BANDS).keys()].map((i) => ({
-    low: factor(3 * i),
-    middle: factor(3 * i + 1),
-    high: factor(3 * i + 2),
+    low: factor(4 * i),
+    middle: factor(4 * i + 1),
+    high: factor(4 * i + 2),
+    seen: factor(4 * i + 3),
   }));
   const windows = WINDOWS.map((i) => ({
     spanUs: pace(`span${i}`),
