@@ -1,6 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { findOnPath } from '../../src/redis/embedded/find-on-path.js';
+import { mendAppendOnly } from '../../src/redis/embedded/mend-append-only.js';
 import type { Witness } from '../referee/witness.js';
 import type { HeadgateProcess } from '../support/headgate-process.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
@@ -97,7 +99,9 @@ export class ChaosSystem {
   /** Kill -9, and what the disk would have lost goes too when that was asked for. */
   async killRedis(): Promise<void> {
     await this.redis.kill();
-    if (this.#syncs !== undefined) this.cuts.push(await this.#syncs.cut());
+    if (this.#syncs === undefined) return;
+    this.cuts.push(await this.#syncs.cut());
+    await mend(this.#dir);
   }
 
   /** Starts it over the data of the one that was killed. */
@@ -122,8 +126,17 @@ export class ChaosSystem {
   }
 }
 
+/** What the embedded server does before it loads a file that a power cut tore. Nobody else has this folder. */
+async function mend(dir: string): Promise<void> {
+  const path = process.env.PATH ?? '';
+  const server = await findOnPath('redis-server', path);
+  if (server === undefined) throw new Error('no redis-server on PATH');
+  const mended = await mendAppendOnly(server, dir, path, ([program = '', ...args]) => [program, ...args]);
+  if (mended.outcome !== 'mended') throw new Error(`the append-only file was not mended: ${JSON.stringify(mended)}`);
+}
+
 function redisOptions(dir: string, { durability }: ChaosOptions) {
   // One file that only grows: what was synced of it is then one number.
-  const args = ['--appendfsync', durability, '--auto-aof-rewrite-percentage', '0'];
+  const args = ['--appendfsync', durability, '--auto-aof-rewrite-percentage', '0', '--aof-load-truncated', 'no'];
   return { dir, appendonly: true, args: [...args, '--maxmemory-policy', 'noeviction'] };
 }

@@ -134,7 +134,7 @@ async function reachServer(
 }
 
 async function mend(file: string, options: EmbeddedOptions, folder: RedisFolder, lock: FolderLock): Promise<void> {
-  const mended = await mendAppendOnly(file, folder.dir, options.path ?? SYSTEM_PATH, lock);
+  const mended = await mendAppendOnly(file, folder.dir, options.path ?? SYSTEM_PATH, lock.holding);
   if (mended.outcome === 'mended') {
     options.log('mended', { dataDir: folder.dataDir, bytes: mended.bytes });
   } else if (mended.outcome === 'failed') {

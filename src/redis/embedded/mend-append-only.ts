@@ -1,8 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { findOnPath } from './find-on-path.js';
-import type { FolderLock } from './folder-lock.js';
-import { LOCK_HELD } from './folder-lock.js';
+import { type FolderLock, LOCK_HELD } from './folder-lock.js';
 import { runCommand } from './run-command.js';
 
 /** `mended` with the bytes that went; `taken`: another process has the folder by now; else what a person has to do. */
@@ -33,14 +32,20 @@ export function endsTorn(output: string): boolean {
  * command is synced, and is within what `everysec` may lose otherwise.
  *
  * @param serverFile The server's program: its checker is looked for beside it, then on `path`.
- * @param dir The server's working folder, kept to one by `lock`.
+ * @param dir The server's working folder.
+ * @param holding Makes of a command one that keeps the folder to itself, and ends with `LOCK_HELD` when another has it.
  */
-export async function mendAppendOnly(serverFile: string, dir: string, path: string, lock: FolderLock): Promise<Mended> {
+export async function mendAppendOnly(
+  serverFile: string,
+  dir: string,
+  path: string,
+  holding: FolderLock['holding'],
+): Promise<Mended> {
   const checker = await checkerOf(serverFile, path);
   if (checker === undefined) {
     return { outcome: 'failed', message: `none of ${CHECKERS.join(', ')} is beside the server or on PATH to mend it` };
   }
-  const [program, ...args] = lock.holding(['/bin/sh', '-c', 'echo y | "$0" --fix "$1"', checker, MANIFEST]);
+  const [program, ...args] = holding(['/bin/sh', '-c', 'echo y | "$0" --fix "$1"', checker, MANIFEST]);
   const { status, stdout, stderr } = await runCommand(program, args, { timeoutMs: AT_MOST_MS, cwd: dir });
   if (status === LOCK_HELD) return { outcome: 'taken' };
   if (status !== 0)

@@ -47,6 +47,8 @@ describe('the data', () => {
   });
 
   describe('with a transaction that a power cut tore', () => {
+    /** Whether a server was seen while it read its file depends on the machine. */
+    const notLoading = (rung: string): boolean => rung !== 'loading';
     const torn = async (): Promise<string> => {
       const dataDir = await folders.create();
       const first = await folders.start({ dataDir, durability: 'always' });
@@ -64,7 +66,7 @@ describe('the data', () => {
       const dataDir = await torn();
       for (const rungs of [['mended', 'path'], ['path']]) {
         const server = await folders.start({ dataDir });
-        expect(server.rungs).toEqual(rungs);
+        expect(server.rungs.filter(notLoading)).toEqual(rungs);
         const redis = folders.connect(server.socketPath);
         expect(await redis.mget('before', 'half', 'other')).toEqual(['v', null, null]);
         process.kill(server.pid, 'SIGKILL');
@@ -87,7 +89,7 @@ describe('the data', () => {
       await expect(folders.start({ dataDir, path: alone })).rejects.toThrow(
         /ends in the middle of a command, as after a power cut, and cannot be mended: none of redis-check-aof, valkey-check-aof is/,
       );
-      expect((await folders.start({ dataDir })).rungs).toEqual(['mended', 'path']);
+      expect((await folders.start({ dataDir })).rungs.filter(notLoading)).toEqual(['mended', 'path']);
     });
   });
 
