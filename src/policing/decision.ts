@@ -57,6 +57,8 @@ function unknown(decidedBy: 'open' | 'closed', terms: DecisionTerms): Decision {
   return decision;
 }
 
+const NOTHING_KNOWN: readonly LimitState[] = [];
+
 type Draft = { -readonly [Field in keyof Decision]: Decision[Field] };
 
 /** What holds for every decision, as if the call was refused: whoever does not enforce lets it pass. */
@@ -70,7 +72,7 @@ function draftOf(outcome: Decision['outcome'], decidedBy: Decision['decidedBy'],
     decidedBy,
     enforced: enforce,
     retryAfterMs: 0,
-    limits: [],
+    limits: NOTHING_KNOWN,
     giveBack: terms.giveBack,
   };
 }
@@ -82,14 +84,18 @@ function withLimits(decision: Draft, limits: readonly LimitState[], nearest: Lim
 }
 
 function statesOf(limits: readonly Limit[], readings: readonly Reading[]): LimitState[] {
-  const states: LimitState[] = [];
-  for (let i = 0; i < limits.length; i += 1) {
-    const limit = limits[i];
+  const [only, another] = limits;
+  const [reading] = readings;
+  // A list that grows has room for many: of one limit, which most policies have, it is written out.
+  if (only !== undefined && another === undefined && reading !== undefined) return [stateOf(only, reading)];
+  return limits.flatMap((limit, i) => {
     const reading = readings[i];
-    if (limit === undefined || reading === undefined) continue;
-    states.push({ limit, remaining: reading.remaining, nextUnitMs: reading.nextUnitMs });
-  }
-  return states;
+    return reading === undefined ? [] : [stateOf(limit, reading)];
+  });
+}
+
+function stateOf(limit: Limit, { remaining, nextUnitMs }: Reading): LimitState {
+  return { limit, remaining, nextUnitMs };
 }
 
 /** The limit of whose quota the smallest part is left; the first of several. */

@@ -2,59 +2,88 @@ import type { RateLimit } from '../model/limit.js';
 import { asInteger, asNumber } from '../redis/reply.js';
 import type { AppliedLimit, Reading } from './policer.js';
 
-/** What `lua/check.lua` says of one call. */
-export interface CallReport {
+const VERDICTS = { conforming: 1, failed: -1 } as const;
+/** What is less has leaked away. */
+const LAST_DIGITS_US = 1e-3;
+
+type Limits = readonly Pick<AppliedLimit, 'limit'>[];
+
+/** What `lua/check.lua` says of one call. What few ask for is read when somebody asks. */
+export class CallReport {
   readonly conforming: boolean;
   /** The instant of the decision: microseconds since 2025-01-01. */
   readonly atUs: number;
   /** What each limit holds now. */
   readonly readings: readonly Reading[];
-  /** Of a bucket: nanoseconds in which what it held right after the call leaks away; 0 of other limits. */
-  readonly heldNs: readonly number[];
-  /** Microseconds until each limit lets the call pass, 0 where it does now; none when the call conforms. */
-  readonly waitsUs: readonly number[];
-}
+  readonly #reply: readonly unknown[];
+  readonly #limits: Limits;
+  /** Place of the verdict in the reply. */
+  readonly #place: number;
 
-const VERDICTS = { conforming: 1, failed: -1 } as const;
-/** What is less has leaked away. */
-const LAST_DIGITS_US = 1e-3;
+  constructor(reply: readonly unknown[], place: number, limits: Limits) {
+    this.#reply = reply;
+    this.#place = place;
+    this.#limits = limits;
+    this.atUs = asInteger(reply[0]);
+    this.conforming = asInteger(reply[place]) === VERDICTS.conforming;
+    this.readings = this.#each(({ limit }, at) =>
+      limit.algorithm === 'token-bucket'
+        ? readingOf(limit, asNumber(reply[at]) / 1000)
+        : { remaining: asInteger(reply[at]) / 1e6, nextUnitMs: asInteger(reply[at + 1]) / 1000 },
+    );
+  }
+
+  /** Of a bucket: nanoseconds in which what it held right after the call leaks away; 0 of other limits. */
+  get heldNs(): readonly number[] {
+    return this.#each(({ limit }, at) => (limit.algorithm === 'token-bucket' ? asNumber(this.#reply[at]) : 0));
+  }
+
+  /** Microseconds until each limit lets the call pass, 0 where it does now; none when the call conforms. */
+  get waitsUs(): readonly number[] {
+    return this.conforming ? [] : this.#each((applied, at) => asInteger(this.#reply[at + widthOf(applied)]));
+  }
+
+  /** The place behind it in the reply. */
+  get end(): number {
+    const widths = this.#limits.reduce((sum, applied) => sum + widthOf(applied), 0);
+    return this.#place + 1 + widths + (this.conforming ? 0 : this.#limits.length);
+  }
+
+  #each<Told>(read: (applied: Limits[number], at: number) => Told): Told[] {
+    let at = this.#place + 1;
+    return this.#limits.map((applied) => {
+      const told = read(applied, at);
+      at += widthOf(applied) + (this.conforming ? 0 : 1);
+      return told;
+    });
+  }
+}
 
 /** Reads a flat reply call by call; each caller knows which limits it asked about. */
 export class ReportReader {
   readonly #reply: readonly unknown[];
-  readonly #atUs: number;
   #next = 1;
 
   constructor(reply: readonly unknown[]) {
     this.#reply = reply;
-    this.#atUs = asInteger(reply[0]);
   }
 
   /** The report on the next call, or the error that Redis met when it looked at that call's keys. */
-  next(limits: readonly Pick<AppliedLimit, 'limit'>[]): CallReport | Error {
-    const verdict = this.#integer();
-    if (verdict === VERDICTS.failed) return new Error(String(this.#reply[this.#next++]));
-    const conforming = verdict === VERDICTS.conforming;
-    const readings: Reading[] = [];
-    const heldNs: number[] = [];
-    const waitsUs: number[] = [];
-    for (const { limit } of limits) {
-      const isBucket = limit.algorithm === 'token-bucket';
-      const held = isBucket ? asNumber(this.#reply[this.#next++]) : 0;
-      heldNs.push(held);
-      readings.push(isBucket ? readingOf(limit, held / 1000) : this.#reading());
-      if (!conforming) waitsUs.push(this.#integer());
+  next(limits: Limits): CallReport | Error {
+    const place = this.#next;
+    if (asInteger(this.#reply[place]) === VERDICTS.failed) {
+      this.#next += 2;
+      return new Error(String(this.#reply[place + 1]));
     }
-    return { conforming, atUs: this.#atUs, readings, heldNs, waitsUs };
+    const report = new CallReport(this.#reply, place, limits);
+    this.#next = report.end;
+    return report;
   }
+}
 
-  #reading(): Reading {
-    return { remaining: this.#integer() / 1e6, nextUnitMs: this.#integer() / 1000 };
-  }
-
-  #integer(): number {
-    return asInteger(this.#reply[this.#next++]);
-  }
+/** How many numbers are told of what a limit holds. */
+function widthOf({ limit }: Limits[number]): number {
+  return limit.algorithm === 'token-bucket' ? 1 : 2;
 }
 
 /** What a bucket holds, in which so many microseconds have to leak away: millionths of a unit, whole microseconds. */

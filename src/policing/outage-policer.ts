@@ -1,5 +1,5 @@
 import { type Circuit, isOutage, type Pass } from './circuit.js';
-import { withinDeadline } from './deadline.js';
+import { Deadline } from './deadline.js';
 import type { OutageLog } from './outage-log.js';
 import type { Check, Policer, PolicerVerdict } from './policer.js';
 
@@ -44,9 +44,11 @@ const CLOSED: Judgement = { decidedBy: 'closed' };
  */
 export class OutagePolicer {
   readonly #options: OutagePolicerOptions;
+  readonly #deadline: Deadline;
 
   constructor(options: OutagePolicerOptions) {
     this.#options = options;
+    this.#deadline = new Deadline(options.deadlineMs);
   }
 
   /** Synchronous where nobody has to be asked. Neither throws nor rejects. */
@@ -69,11 +71,11 @@ export class OutagePolicer {
 
   /** Has a conforming call given back. Never rejects and never hangs: what cannot be given back stays charged. */
   async giveBack({ giveBack }: Extract<PolicerVerdict, { verdict: 'conforming' }>): Promise<void> {
-    const { circuit, policer, deadlineMs, policy, faults } = this.#options;
+    const { circuit, policer, policy, faults } = this.#options;
     if (circuit?.isOpen === true && policer.checkUnasked === undefined) return;
     try {
       const given = giveBack();
-      if (given instanceof Promise) await withinDeadline(given, deadlineMs);
+      if (given instanceof Promise) await this.#deadline.within(given);
     } catch (error) {
       if (!isOutage(error)) faults.failed(policy, error);
     }
@@ -89,7 +91,7 @@ export class OutagePolicer {
 
   async #waitFor(answer: Promise<PolicerVerdict>, pass: Pass | undefined, check: Check): Promise<Judgement> {
     try {
-      const verdict = await withinDeadline(answer, this.#options.deadlineMs);
+      const verdict = await this.#deadline.within(answer);
       this.#answered();
       return { decidedBy: 'policer', verdict };
     } catch (error) {

@@ -20,7 +20,7 @@ export interface LimitCall {
 export type Said = readonly ['conforming' | 'limited', remaining: number, waitUs: number];
 
 /** A call that was charged, as `refund` wants it back. */
-export interface Taken extends CallReport {
+export interface Taken extends Pick<CallReport, 'conforming' | 'atUs' | 'readings' | 'heldNs' | 'waitsUs'> {
   readonly keys: readonly string[];
   readonly statement: string;
 }
@@ -55,7 +55,9 @@ export class LimitDesk {
     const reader = new ReportReader(await runScript(this.redis, { script: scripts.check, keys, argv }));
     return asked.map(({ applied, keys, statement }) => {
       const report = reader.next(applied);
-      return report instanceof Error ? report : { ...report, keys, statement };
+      if (report instanceof Error) return report;
+      const { conforming, atUs, readings, heldNs, waitsUs } = report;
+      return { conforming, atUs, readings, heldNs, waitsUs, keys, statement };
     });
   }
 

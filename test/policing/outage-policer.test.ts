@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
 import { Circuit } from '../../src/policing/circuit.js';
-import { withinDeadline } from '../../src/policing/deadline.js';
+import { Deadline, Late, withinDeadline } from '../../src/policing/deadline.js';
 import { OutageLog } from '../../src/policing/outage-log.js';
 import { OutagePolicer, type OutagePolicerOptions } from '../../src/policing/outage-policer.js';
 import type { Check, Policer, PolicerVerdict } from '../../src/policing/policer.js';
@@ -266,5 +266,26 @@ describe('a deadline', () => {
     const waiting = withinDeadline(never(), 10);
     standStill(60);
     await expect(waiting).rejects.toThrow('no answer within 10 ms');
+  });
+
+  test('holds for each answer that was asked for in one turn, whatever becomes of the others', async () => {
+    const deadline = new Deadline(50);
+    const answers = [Promise.resolve(1), never(), Promise.reject(new Error('away')), never()];
+    const settled = await Promise.allSettled(answers.map((answer) => deadline.within<unknown>(answer)));
+    expect(settled).toEqual([
+      { status: 'fulfilled', value: 1 },
+      { status: 'rejected', reason: new Late(50) },
+      { status: 'rejected', reason: new Error('away') },
+      { status: 'rejected', reason: new Late(50) },
+    ]);
+  });
+
+  test('leaves nothing to wait for once all of its answers are there', async () => {
+    const clear = vi.spyOn(globalThis, 'clearTimeout');
+    const deadline = new Deadline(600_000);
+    const immediately = () => new Promise((resolve) => setImmediate(resolve));
+    await Promise.all([deadline.within(immediately()), deadline.within(immediately())]);
+    expect(clear).toHaveBeenCalledTimes(1);
+    clear.mockRestore();
   });
 });
