@@ -226,5 +226,9 @@ export const METRICS = {
     },
     'verb',
   ),
-  redisUp: gauge({ name: 'headgate_redis_up', of: 'both', help: '1 when Redis answered at this scrape, else 0.' }),
+  redisUp: gauge({
+    name: 'headgate_redis_up',
+    of: 'both',
+    help: '1 when Redis answered at this scrape, of a cluster every master, else 0.',
+  }),
 };

@@ -23,11 +23,14 @@ export class Ledger {
     readonly tookMs: number;
     readonly job?: Accepted | undefined;
     readonly key?: string | undefined;
+    /** Of the problem, when there was one. */
+    readonly code?: string | undefined;
   }): void {
-    const { status, tookMs, job, key } = answer;
+    const { status, tookMs, job, key, code } = answer;
     this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
     this.longestAnswerMs = Math.max(this.longestAnswerMs, tookMs);
-    if (![0, 202, 409, 429, 503].includes(status)) this.faults.push(`a request was answered ${status}`);
+    if (![0, 202, 409, 429, 503].includes(status))
+      this.faults.push(`a request was answered ${status}${code === undefined ? '' : ` (${code})`}`);
     if (status !== 202) return;
     if (job === undefined) {
       this.faults.push('a 202 named no job');

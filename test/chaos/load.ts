@@ -59,7 +59,8 @@ export class Load {
     if (draw < 0.5) return this.#post(this.#job());
     if (draw < 0.6) return this.#post({ ...this.#job(), delayMs: random.whole(200, 4000) });
     if (draw < 0.68) {
-      const startBy = new Date(Date.now() + random.whole(1500, 8000)).toISOString();
+      // A request may be on its way for seconds where the machine is busy, and a deadline that is past is refused.
+      const startBy = new Date(Date.now() + random.whole(4000, 9000)).toISOString();
       return this.#post({ ...this.#job(), startBy });
     }
     if (draw < 0.76) return this.#post(this.#job({ fail: random.pick([1, 1, 2, true]) }));
@@ -133,6 +134,6 @@ export class Load {
     const { type, tenant, idempotencyKey: key } = job;
     const acceptedAt = now();
     const accepted = status === 202 && id !== undefined ? { id, type, tenant, acceptedAt } : undefined;
-    ledger.answered({ status, tookMs: acceptedAt - sentAt, job: accepted, key });
+    ledger.answered({ status, tookMs: acceptedAt - sentAt, job: accepted, key, code: textField(body, 'code') });
   }
 }
