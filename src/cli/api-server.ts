@@ -1,11 +1,12 @@
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import type { Config } from '../config/config.js';
+import type { Config, WorkerKey } from '../config/config.js';
 import { LiveConfig } from '../config/live-config.js';
 import { dashboard } from '../dashboard/dashboard.js';
 import { ApiMetrics } from '../http/api-metrics.js';
 import { buildApp } from '../http/app.js';
 import { doorOf } from '../http/door.js';
+import { connectionLimits } from '../http/http-limits.js';
 import { createKeyring, hashKey, type KeyEntry } from '../http/keyring.js';
 import type { ReadyReport } from '../http/ready-report.js';
 import { routeTable } from '../policing/route-table.js';
@@ -95,6 +96,7 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
       }),
     }),
     trustProxy: config.trustProxy,
+    limits: connectionLimits(config.connections),
     document: { version },
     ready: () => readiness(commands, memory.state, config),
     memory: () => memory.state,
@@ -136,7 +138,10 @@ function unlessAway(error: unknown): void {
 function keyEntries(config: Config, keys: FirstKeys): KeyEntry[] {
   const admin = (key: string): KeyEntry => ({ hash: hashKey(key), principal: { kind: 'admin' } });
   const gateway = (key: string): KeyEntry => ({ hash: hashKey(key), principal: { kind: 'gateway' } });
-  const worker = (key: string): KeyEntry => ({ hash: hashKey(key), principal: { kind: 'worker' } });
+  const worker = ({ key, types }: WorkerKey): KeyEntry => ({
+    hash: hashKey(key),
+    principal: { kind: 'worker', types },
+  });
   const tenant = (id: string, key: string): KeyEntry => ({
     hash: hashKey(key),
     principal: { kind: 'tenant', tenant: id },

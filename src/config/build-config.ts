@@ -10,8 +10,9 @@ import type {
   TierConfig,
   TypeConfig,
   WebhooksConfig,
+  WorkerKey,
 } from './config.js';
-import type { ConfigFields, TenantFields, TierFields } from './config-schema.js';
+import type { ConfigFields, TenantFields, TierFields, WorkerKeyFields } from './config-schema.js';
 import type { Mode } from './mode.js';
 import type { StatedProfile } from './profile-schema.js';
 import type { TrustProxy } from './trust-proxy.js';
@@ -47,7 +48,8 @@ export function buildConfig(
     metrics: fields.metrics,
     dashboard: fields.dashboard,
     admin: { keys: adminKeys },
-    workers: { keys: [...new Set(fields.workers.keys)] },
+    workers: { keys: fields.workers.keys.map(workerKey) },
+    connections: fields.connections,
     gateways: { keys: [...new Set(fields.gateways.keys)] },
     trustProxy: trustProxy(fields.trustProxy),
     types: mapEntries(fields.types, (name, type) => typeConfig(name, type, dataSchemas.get(name) ?? null)),
@@ -75,6 +77,11 @@ export function costRule(fields: TypeFields['cost']): CostRule {
   if (typeof fields === 'number') return { kind: 'fixed', cost: fields };
   if ('request' in fields) return { kind: 'request', ...fields.request, default: fields.default };
   return { kind: 'field', ...fields };
+}
+
+/** A worker's key, as it stands alone or with the types that it is for. */
+export function workerKey(fields: WorkerKeyFields): WorkerKey {
+  return typeof fields === 'string' ? { key: fields, types: null } : { key: fields.key, types: new Set(fields.types) };
 }
 
 /** The keys of a tenant, each once. */

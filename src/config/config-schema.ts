@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { apiKey, KEY_FORM } from './api-key.js';
+import { ConnectionFields } from './connection-schema.js';
 import { choice, entriesOf, flag, quantity, text } from './field.js';
 import { LISTEN_FORM, type ListenAddress, listenAddress } from './listen-address.js';
 import { name } from './name-field.js';
@@ -40,6 +41,19 @@ const allow = Type.Optional(
     description: 'Types that may be used; all of them unless stated. Others are answered 403.',
   }),
 );
+
+/** A key for all types that workers elsewhere serve, or for these. */
+const WorkerKeyFields = Type.Union(
+  [
+    key('A key for every type.'),
+    Type.Object({
+      key: key('A key of a worker.'),
+      types: Type.Array(name('A type.'), { description: 'Types whose jobs may be taken with it.' }),
+    }),
+  ],
+  { expected: `${KEY_FORM}, or {key, types: [TYPE]}`, written: 'API key, `env:NAME`, or mapping', standIn: '' },
+);
+export type WorkerKeyFields = Type.Static<typeof WorkerKeyFields>;
 
 export const TierFields = Type.Object({ ...profileFields(), allow });
 export type TierFields = Type.Static<typeof TierFields>;
@@ -151,11 +165,13 @@ export const ConfigFields = Type.Object({
     }),
   }),
   workers: Type.Object({
-    keys: Type.Array(key('A key of a worker.'), {
+    keys: Type.Array(WorkerKeyFields, {
       default: [],
-      description: 'API keys of workers elsewhere, which take jobs of types without a handler over HTTP.',
+      description:
+        'API keys of workers elsewhere, which take jobs of types without a handler over HTTP; a mapping of `key` and `types` binds one to these types.',
     }),
   }),
+  connections: ConnectionFields,
   trustProxy: Type.Union(
     [
       flag({ only: false, default: false, description: 'Nobody is believed.' }),

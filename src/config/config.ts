@@ -1,6 +1,7 @@
 import type { CostRule } from '../model/cost.js';
 import type { Capacity, Profile } from '../model/profile.js';
 import type { WebhookEvent } from '../model/webhook.js';
+import type { ConnectionFields } from './connection-schema.js';
 import type { ListenAddress } from './listen-address.js';
 import type { Mode } from './mode.js';
 import type { PolicyConfig, RouteConfig } from './policy-config.js';
@@ -30,7 +31,9 @@ export interface Config {
   /** Gateways that may ask on behalf of callers who are not their own. */
   readonly gateways: { readonly keys: readonly string[] };
   /** Workers elsewhere that take jobs over HTTP. */
-  readonly workers: { readonly keys: readonly string[] };
+  readonly workers: { readonly keys: readonly WorkerKey[] };
+  /** How many may stay connected to one API process at once. */
+  readonly connections: ConnectionFields;
   /** Whose `X-Forwarded-For` is believed. */
   readonly trustProxy: TrustProxy;
   readonly types: ReadonlyMap<string, TypeConfig>;
@@ -64,6 +67,13 @@ export interface WebhooksConfig {
   readonly backoff: Backoff;
   /** Whether receivers may stand at addresses that are not public. */
   readonly allowPrivate: boolean;
+}
+
+/** A key by which workers elsewhere take jobs. */
+export interface WorkerKey {
+  readonly key: string;
+  /** Types whose jobs it opens; `null`: every type without a handler. */
+  readonly types: ReadonlySet<string> | null;
 }
 
 /** How much of Redis' memory jobs may fill. */

@@ -1,5 +1,5 @@
 import { leastCost } from '../model/cost.js';
-import { costRule, shardsOf, tenantKeys } from './build-config.js';
+import { costRule, shardsOf, tenantKeys, workerKey } from './build-config.js';
 import type { ConfigFields, TenantFields } from './config-schema.js';
 import { checkRouteCosts, checkTypeCosts } from './door-relations.js';
 import { suggestName } from './nearest-name.js';
@@ -35,7 +35,7 @@ const PLURAL = { tier: 'tiers', type: 'types', policy: 'policies' } as const;
 
 /** Names of tiers, types and policies stand for something that exists. */
 function checkNames(fields: ConfigFields, problems: ProblemList): void {
-  const { types, tiers, tenants, defaultTier, policies, routes } = fields;
+  const { types, tiers, tenants, defaultTier, policies, routes, workers } = fields;
   const tierNames = [...new Set([...tiers.keys(), 'default'])];
   const known = { tier: tierNames, type: [...types.keys()], policy: [...policies.keys()] };
   const exists = (what: keyof typeof PLURAL, name: string | undefined, path: Path, names = known[what]) => {
@@ -54,6 +54,10 @@ function checkNames(fields: ConfigFields, problems: ProblemList): void {
     exists('tier', tenant.tier, [...path, 'tier']);
     allExist(tenant.allow, path);
     for (const type of tenant.types?.keys() ?? []) exists('type', type, [...path, 'types', type]);
+  }
+  for (const [index, entry] of workers.keys.entries()) {
+    const path = ['workers', 'keys', index, 'types'];
+    for (const [i, type] of typeof entry === 'string' ? [] : entry.types.entries()) exists('type', type, [...path, i]);
   }
   const callerTiers = [...tierNames, ANONYMOUS_TIER];
   for (const [name, { byTier }] of policies)
@@ -137,16 +141,16 @@ function checkKeys(
   problems: ProblemList,
 ): void {
   const owners = new Map(adminKeys.map((key) => [key, 'an admin']));
-  for (const [place, { keys }, holder] of [
-    ['gateways', gateways, 'a gateway'],
-    ['workers', workers, 'a worker'],
-  ] as const) {
-    for (const [index, key] of keys.entries()) {
-      if (key === '') continue; // It stands in for one that was refused.
-      const owner = owners.get(key) ?? holder;
-      if (owner !== holder) problems.add([place, 'keys', index], `this is the key of ${owner} too`);
-      else owners.set(key, owner);
-    }
+  const own = (path: Path, key: string, holder: string, mayRepeat: boolean) => {
+    if (key === '') return; // It stands in for one that was refused.
+    const owner = owners.get(key);
+    if (owner === undefined || (owner === holder && mayRepeat)) owners.set(key, holder);
+    else problems.add(path, owner === holder ? 'this key stands here twice' : `this is the key of ${owner} too`);
+  };
+  for (const [index, key] of gateways.keys.entries()) own(['gateways', 'keys', index], key, 'a gateway', true);
+  // Two entries of one key could name different types.
+  for (const [index, fields] of workers.keys.entries()) {
+    own(['workers', 'keys', index], workerKey(fields).key, 'a worker', false);
   }
   for (const [id, tenant] of tenants) {
     const path = ['tenants', id];

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { isEntries, isFree, isQuantity, isText } from './field.js';
+import { isEntries, isFree, isQuantity } from './field.js';
 
 /** Stands for a value that has to be written. */
 export const REQUIRED = Symbol('required');
@@ -19,7 +19,8 @@ export function standIn(schema: Type.TSchema): unknown {
   if (value !== REQUIRED) return value;
   if (isEntries(schema)) return new Map();
   if (isQuantity(schema)) return schema.least;
-  if (isText(schema) && schema.standIn !== undefined) return schema.standIn;
+  if ('standIn' in schema && schema.standIn !== undefined) return schema.standIn;
+  if (Type.IsArray(schema)) return [];
   if (Type.IsObject(schema)) return objectOf(schema, standIn);
   throw new Error('the schema has a required field with nothing to stand in for it');
 }

@@ -131,7 +131,7 @@ export function buildApp(parts: AppParts): FastifyInstance {
   const methods = new RouteMethods();
   app.addHook('onRoute', methods.add);
   app.decorateRequest('principal', null);
-  app.decorateRequest('workerKey', null);
+  app.decorateRequest('worker', null);
   app.addHook('onRequest', firstLook(methods, limits.headerCount));
   app.setValidatorCompiler(requestValidators);
   app.setSerializerCompiler(() => (body) => JSON.stringify(body));

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { KeyHolder, Keyring, Principal } from './keyring.js';
+import type { KeyHolder, Keyring, Principal, WorkerScope } from './keyring.js';
 import { accepted, type Checked, type Problem, refused } from './problems.js';
 
 /** What a configured key may look like, and no longer: anything else need not be hashed. */
@@ -43,9 +43,10 @@ export function principalOfHolder(holder: KeyHolder): Checked<Principal> {
   return refused({ code: 'invalid_key', field: 'Authorization', detail });
 }
 
-/** Whether the holder of a key may take jobs: a worker, or an admin. */
-export function workerOfHolder(holder: KeyHolder): Checked<'worker' | 'admin'> {
-  if (holder.kind === 'worker' || holder.kind === 'admin') return accepted(holder.kind);
+/** Whether the holder of a key may take jobs, and of which types: a worker, or an admin. */
+export function workerOfHolder(holder: KeyHolder): Checked<WorkerScope> {
+  if (holder.kind === 'worker') return accepted({ types: holder.types });
+  if (holder.kind === 'admin') return accepted({ types: null });
   const detail = 'Jobs are taken and ended with the key of a worker: `workers: { keys: […] }` in the configuration.';
   return refused({ code: 'worker_only', field: 'Authorization', detail });
 }

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { checkKey, checkWorkerKey, type KeyParts } from './key-check.js';
+import { checkKey, checkWorkerKey, type KeyParts, type ShownWorker } from './key-check.js';
 import type { Principal } from './keyring.js';
 import type { Checked, Problem } from './problems.js';
 import { replyProblem } from './reply-problem.js';
@@ -11,8 +11,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set by {@link demandKey}; `null` where no key is asked for. */
     principal: Principal | null;
-    /** Set by {@link demandWorkerKey}: the hash of the key that was shown; `null` elsewhere. */
-    workerKey: string | null;
+    /** Set by {@link demandWorkerKey}; `null` elsewhere. */
+    worker: ShownWorker | null;
   }
 }
 
@@ -56,18 +56,18 @@ export async function principalBy(
 /** An `onRequest` hook for what only workers may do. */
 export function demandWorkerKey(keys: KeyParts) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
-    const hash = await checkWorkerKey(keys, request.headers.authorization, request.ip);
-    if (!hash.ok) return replyUnread(request, reply, hash.problem);
-    request.workerKey = hash.value;
+    const worker = await checkWorkerKey(keys, request.headers.authorization, request.ip);
+    if (!worker.ok) return replyUnread(request, reply, worker.problem);
+    request.worker = worker.value;
     const problem = mediaProblem(request);
     if (problem !== undefined) return replyUnread(request, reply, problem);
   };
 }
 
-/** The hash of the key by which a worker came, behind {@link demandWorkerKey}. */
-export function workerKeyOf(request: FastifyRequest): string {
-  if (request.workerKey === null) throw new Error(`${request.routeOptions.url} is reached without a worker's key`);
-  return request.workerKey;
+/** The worker who asks, behind {@link demandWorkerKey}. */
+export function workerOf(request: FastifyRequest): ShownWorker {
+  if (request.worker === null) throw new Error(`${request.routeOptions.url} is reached without a worker's key`);
+  return request.worker;
 }
 
 /** On whose behalf a request is made, behind {@link demandKey}. */

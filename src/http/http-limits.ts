@@ -1,3 +1,4 @@
+import { type ConnectionFields, DEFAULT_CONNECTIONS } from '../config/connection-schema.js';
 import type { SeatLimits } from './seats.js';
 
 /** What one caller may take of the server before it has proven anything. Bytes, milliseconds and counts. */
@@ -27,6 +28,15 @@ export interface HttpLimits {
   readonly stuckMs: number;
 }
 
+/** What the configuration says of callers who stay connected. */
+export function connectionLimits({
+  waits,
+  streams,
+  claims: { perKey, total },
+}: ConnectionFields): Pick<HttpLimits, 'waits' | 'streams' | 'claims'> {
+  return { waits, streams, claims: { perTenant: perKey, total } };
+}
+
 export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   headerBytes: 16 * 1024,
   headerCount: 100,
@@ -35,9 +45,7 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   timeoutCheckMs: 1000,
   keepAliveTimeoutMs: 72_000,
   batchBytes: 8 * 1024 * 1024,
-  waits: { perTenant: 1000, total: 10_000 },
-  claims: { perTenant: 2000, total: 5000 },
-  streams: { perTenant: 200, total: 5000 },
+  ...connectionLimits(DEFAULT_CONNECTIONS),
   heartbeatMs: 15_000,
   stuckMs: 30_000,
 };

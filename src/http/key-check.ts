@@ -10,7 +10,7 @@ import {
   workerOfHolder,
 } from './authenticate.js';
 import type { FailedAttempts } from './failed-attempts.js';
-import { hashKey, type KeyHolder, type Keyring, type Principal } from './keyring.js';
+import { hashKey, type KeyHolder, type Keyring, type Principal, type WorkerScope } from './keyring.js';
 import { accepted, type Checked, type Problem, refused } from './problems.js';
 
 export interface KeyParts {
@@ -37,19 +37,24 @@ export async function checkHash(keys: KeyParts, hash: string, ip: string): Promi
   return holder.ok ? principalOfHolder(holder.value) : holder;
 }
 
-/** Whether a request shows the key of a worker, or of an admin; answers with the hash of it, so that one tells them apart. */
+/** A worker who shows its key; the hash of that tells one from another. */
+export interface ShownWorker extends WorkerScope {
+  readonly keyHash: string;
+}
+
+/** Whether a request shows the key of a worker, or of an admin. */
 export async function checkWorkerKey(
   keys: KeyParts,
   authorization: string | undefined,
   ip: string,
-): Promise<Checked<string>> {
+): Promise<Checked<ShownWorker>> {
   const key = bearerKey(authorization);
   if (!key.ok) return key;
   const hash = hashKey(key.value);
   const holder = await findHolder(keys, hash, ip);
   if (!holder.ok) return holder;
   const may = workerOfHolder(holder.value);
-  return may.ok ? accepted(hash) : may;
+  return may.ok ? accepted({ keyHash: hash, ...may.value }) : may;
 }
 
 /**

@@ -7,7 +7,12 @@ export type Principal =
   | { readonly kind: 'admin' };
 
 /** Who holds a key. A gateway speaks for callers of its own, and for no tenant; a worker runs jobs of all tenants, and speaks for none. */
-export type KeyHolder = Principal | { readonly kind: 'gateway' } | { readonly kind: 'worker' };
+export type KeyHolder = Principal | { readonly kind: 'gateway' } | ({ readonly kind: 'worker' } & WorkerScope);
+
+/** Of which types a worker may take jobs; `null`: of all. */
+export interface WorkerScope {
+  readonly types: ReadonlySet<string> | null;
+}
 
 /** A key that is accepted. Only its hash is kept. */
 export interface KeyEntry {

@@ -26,7 +26,7 @@ export const PROBLEMS = {
   cross_site: { status: 403, title: 'The request was not sent by a page of this site', retryHelps: false },
   admin_only: { status: 403, title: 'Only an admin key may do this', retryHelps: false },
   worker_only: { status: 403, title: 'Only a worker key may do this', retryHelps: false },
-  type_forbidden: { status: 403, title: 'The tenant may not use this job type', retryHelps: false },
+  type_forbidden: { status: 403, title: 'This key may not be used for this job type', retryHelps: false },
   route_not_found: { status: 404, title: 'There is nothing at this address', retryHelps: false },
   key_not_found: { status: 404, title: 'The tenant has no such key', retryHelps: false },
   job_not_found: { status: 404, title: 'The tenant has no such job', retryHelps: false },

@@ -4,7 +4,7 @@ import { parseJobId } from '../shaping/job-id.js';
 import type { RemoteType } from '../shaping/remote-type.js';
 import type { RemoteTypes } from '../shaping/remote-work.js';
 import type { Held } from '../shaping/work-source.js';
-import { workerKeyOf } from './first-look.js';
+import { workerOf } from './first-look.js';
 import { nameHint } from './name-hint.js';
 import { accepted, type Checked, type Problem, refused } from './problems.js';
 import { shown } from './shown.js';
@@ -21,11 +21,22 @@ export interface NamedRun {
  * another key, nor of those of a pool.
  */
 export function tokenOf(request: FastifyRequest, claim: string): string {
-  return `${workerKeyOf(request).slice(0, 12)}#${claim}`;
+  return `${workerOf(request).keyHash.slice(0, 12)}#${claim}`;
 }
 
-/** A type that workers elsewhere serve, by the name that `field` gives. */
-export function remoteType(remote: RemoteTypes, name: string, field: string): Checked<RemoteType> {
+/** A type that workers elsewhere serve, and this one may, by the name that `field` gives. */
+export function remoteType(
+  remote: RemoteTypes,
+  request: FastifyRequest,
+  name: string,
+  field: string,
+): Checked<RemoteType> {
+  const { types } = workerOf(request);
+  // Whether there is such a type is none of its business.
+  if (types !== null && !types.has(name)) {
+    const detail = `This key is for jobs of ${nameList(types)}, and not of ${shown(name)}.`;
+    return refused({ code: 'type_forbidden', field, detail });
+  }
   const type = remote.type(name);
   if (type !== undefined) return accepted(type);
   const known = remote.names();
@@ -46,10 +57,14 @@ export function namedRun(
     const field = `${place}id`;
     return refused({ code: 'invalid_field', field, detail: `\`${field}\` is not the id of a job.` });
   }
-  const type = remoteType(remote, name, `${place}id`);
+  const type = remoteType(remote, request, name, `${place}id`);
   if (!type.ok) return type;
   const held = { token: tokenOf(request, claim), tenant: encodeTenant(tenant), id };
   return accepted({ type: type.value, held });
+}
+
+function nameList(types: ReadonlySet<string>): string {
+  return types.size === 0 ? 'no type' : [...types].join(', ');
 }
 
 /** Whoever hears it lays the job down: nothing that he says of it counts any more. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { problemsOf } from './loading.js';
+import { loadText, problemsOf } from './loading.js';
 
 const NAME = 'expected a name of a-z, 0-9, _ and -, from a letter on, at most 40 long';
 const NETWORK = 'expected loopback, an address such as 10.0.0.7, or a network such as 10.0.0.0/8 or fd00::/8';
@@ -8,6 +8,7 @@ const PROXIES =
 const PATTERN = 'expected the pattern of a path, such as /users/:id or /files/*';
 const COST = 'expected a number from 0.000001 to 1000000000';
 const METHOD = 'expected "*" or the name of a method in capitals, such as GET or POST';
+const API_KEY = 'an API key of 16 to 256 visible ASCII characters (only digits: in quotes), or env:NAME';
 const NO_NULL = 'null clears an override through the API; in the file, leave the field out';
 
 describe('routes, gateways and proxies that are wrong are told, with their place', () => {
@@ -168,6 +169,32 @@ describe('a mode is one of two words', () => {
   ];
   test.each(rows)('%s', async (line, problems) => {
     expect(await problemsOf(`types: { x: {} }\n${line}\n`)).toEqual(problems);
+  });
+});
+
+describe('the keys of workers', () => {
+  const [ONE, OTHER] = ['worker-secret-key-1', 'worker-secret-key-2'];
+
+  test('stand alone, or with the types that they are for', async () => {
+    const { workers } = await loadText(
+      `types: { a: {}, b: {} }\nworkers: { keys: [${ONE}, { key: ${OTHER}, types: [a] }] }`,
+    );
+    expect(workers.keys).toEqual([
+      { key: ONE, types: null },
+      { key: OTHER, types: new Set(['a']) },
+    ]);
+  });
+
+  test.each<[keys: string, problems: string[]]>([
+    ['[short]', ['2:19 workers.keys[0]: an API key has at least 16 characters, this one 5']],
+    [`[{ key: ${ONE}, types: [c] }]`, ['2:55 workers.keys[0].types[0]: there is no type "c"; did you mean "a"?']],
+    [`[{ key: ${ONE} }]`, ['2:19 workers.keys[0].types: required; expected a list ([] for none)']],
+    [`[{ types: [a] }]`, [`2:19 workers.keys[0].key: required; expected ${API_KEY}`]],
+    [`[{ key: ${ONE}, type: a, types: [] }]`, ['2:47 workers.keys[0].type: unknown field; did you mean "types"?']],
+    ['[5]', [`2:19 workers.keys[0]: expected ${API_KEY}, or {key, types: [TYPE]}; got a number`]],
+    [`[${ONE}, { key: ${ONE}, types: [a] }]`, ['2:40 workers.keys[1]: this key stands here twice']],
+  ])('%s', async (keys, problems) => {
+    expect(await problemsOf(`types: { a: {}, b: {} }\nworkers: { keys: ${keys} }\n`)).toEqual(problems);
   });
 });
 

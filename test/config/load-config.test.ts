@@ -110,7 +110,7 @@ describe('what comes with Headgate', () => {
     expect(config.tenants.get('acme')?.keys).toEqual([KEY]);
     expect(config.admin.keys).toEqual([`${KEY}2`]);
     expect(config.gateways.keys).toEqual([`${KEY}3`]);
-    expect(config.workers.keys).toEqual([`${KEY}4`]);
+    expect(config.workers.keys).toEqual([{ key: `${KEY}4`, types: null }]);
     expect(config.trustProxy).toEqual(['127.0.0.0/8', '::1/128']);
     expect([...config.policies.keys()]).toEqual(['api']);
     expect(config.routes).toEqual([{ method: 'POST', path: '/uploads/*', policy: 'api', cost: 10 }]);
@@ -132,6 +132,11 @@ test('a file that says the least gets the stated defaults', async () => {
     admin: { keys: [] },
     gateways: { keys: [] },
     workers: { keys: [] },
+    connections: {
+      waits: { perTenant: 1000, total: 10_000 },
+      streams: { perTenant: 200, total: 5000 },
+      claims: { perKey: 2000, total: 5000 },
+    },
     trustProxy: false,
     types: new Map([
       [
@@ -248,6 +253,11 @@ webhooks: { slots: 5, perTenant: 1, rate: 2/s, depth: 10, maxBytes: 1MB, timeout
     admin: { keys: ['admin-key-admin-key', KEY] },
     gateways: { keys: ['gateway-key-gateway'] },
     workers: { keys: [] },
+    connections: {
+      waits: { perTenant: 1000, total: 10_000 },
+      streams: { perTenant: 200, total: 5000 },
+      claims: { perKey: 2000, total: 5000 },
+    },
     trustProxy: ['127.0.0.0/8', '::1/128', '10.0.0.0/8', 'fd00::1/128'],
     types: new Map([
       [

@@ -14,6 +14,7 @@ types:
   short: { attempts: 1, timeout: 1ms }
   capped: { capacity: { concurrency: 1 } }
   own: { handler: echo }
+  words: {}
 tiers: { pro: { rate: unlimited, depth: 1000, concurrency: 100 } }
 defaultTier: pro
 tenants: { acme: { tier: pro }, small: { tier: pro, weight: 3 } }
@@ -160,6 +161,28 @@ test('a job that is given back is as if it had not run, and one that was cancell
   });
   await say('release', again.body);
   expect((await read(id)).state).toBe('cancelled');
+});
+
+test('a key that is bound to types takes and ends their jobs, and no others', async () => {
+  const forbidden = (field: string) => ({
+    status: 403,
+    body: { code: 'type_forbidden', field, detail: expect.stringContaining('This key is for jobs of words') },
+  });
+  await post();
+  const bound = (verb: string, body: object) => ask(`/v1/workers/${verb}`, body, 'wordsWorker');
+  for (const type of ['chat', 'own', 'nothing']) {
+    expect(await bound('claim', { type, waitMs: 0 })).toMatchObject(forbidden('type'));
+  }
+  const run = (await claim()).body;
+  const named = { id: run.id, tenant: run.tenant, claim: run.claim };
+  expect(await bound('complete', { ...named, result: 1 })).toMatchObject(forbidden('id'));
+  expect(await bound('heartbeat', { runs: [named] })).toMatchObject(forbidden('runs[0].id'));
+  const { body } = await live.ask('POST', '/v1/jobs', { type: 'words', data: {} }, 'acme');
+  const own = (await bound('claim', { type: 'words', waitMs: 10_000 })).body;
+  expect(own.id).toBe(body.id);
+  const ended = { id: own.id, tenant: own.tenant, claim: own.claim, result: 2 };
+  expect((await bound('complete', ended)).body).toMatchObject({ state: 'settled' });
+  expect(await read(String(body.id))).toMatchObject({ state: 'completed', result: 2 });
 });
 
 test('a worker that falls silent loses its run, and another has the job', async () => {

@@ -1,8 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { field, textField } from '../referee/json-field.js';
-import { HeadgateFolder, type HeadgateProcess } from '../support/headgate-process.js';
+import type { Witness } from '../referee/witness.js';
+import type { HeadgateProcess } from '../support/headgate-process.js';
 import { Upstream } from '../workers/handlers/http/upstream.js';
+import { type RefereedSystem, refereedSystem } from './support/refereed-system.js';
 
 const KEY = 'a-key-of-the-tenant-acme';
 const SECRET = 'the-secret-of-the-upstream';
@@ -15,7 +17,8 @@ interface Seen {
 
 const seen: Seen[] = [];
 let upstream: Upstream;
-let folder: HeadgateFolder;
+let system: RefereedSystem;
+let witness: Witness;
 let headgate: HeadgateProcess;
 
 beforeAll(async () => {
@@ -36,33 +39,38 @@ beforeAll(async () => {
       response.end(JSON.stringify({ text: 'answered', usage: { total_tokens: 2500 } }));
     }
   });
-  folder = await HeadgateFolder.create(`
-admin: { keys: [an-admin-key-of-this-test] }
-types:
-  chat:
-    handler: http
-    attempts: 1
-    options:
-      url: ${upstream.url}
-      allowPrivate: true
-      headers: { authorization: Bearer env:UPSTREAM_KEY }
-      cost: { from: usage.total_tokens, per: 1000 }
-  inner:
-    handler: http
-    options: { url: '${upstream.url}' }
-  faulty:
-    handler: http
-    options: { url: '${upstream.url}', busyScope: all }
-tiers:
-  only: { rate: unlimited }
-defaultTier: only
-tenants:
-  acme: { key: ${KEY} }
-`);
-  headgate = await folder.start('start');
+  const { url } = upstream;
+  system = await refereedSystem(
+    {
+      types: {
+        chat: {
+          handler: 'http',
+          attempts: 1,
+          options: {
+            ...{ url, allowPrivate: true, headers: { authorization: 'Bearer env:UPSTREAM_KEY' } },
+            cost: { from: 'usage.total_tokens', per: 1000 },
+          },
+        },
+        inner: { handler: 'http', options: { url } },
+        faulty: { handler: 'http', options: { url, busyScope: 'all' } },
+        beside: { capacity: { concurrency: 2 } },
+      },
+      tiers: { only: { rate: 'unlimited' } },
+      defaultTier: 'only',
+      tenants: { acme: { key: KEY } },
+    },
+    {
+      types: [{ type: 'beside', capacity: { concurrency: 2 } }],
+      buckets: [],
+      otherwise: { ratePerSecond: null },
+    },
+    { arrivalMs: 1500 },
+  );
+  headgate = await system.folder.start('start');
+  witness = system.witness(headgate.url);
 });
 afterAll(async () => {
-  await folder?.remove();
+  await system?.end();
   await upstream?.stop();
   vi.unstubAllEnvs();
 });
@@ -78,8 +86,10 @@ async function ask(path: string, init: RequestInit = {}): Promise<Response> {
   return fetch(`${headgate.url}${path}`, { ...init, headers });
 }
 
-/** Submits a job and waits for its end. */
+/** Submits a job, with others beside it that the referee watches, and waits for its end. */
 async function ended(type: string, data: object): Promise<unknown> {
+  const jobs = Array.from({ length: 5 }, () => ({ type: 'beside', cost: 1, data: { workMs: 20 } }));
+  await witness.enqueueBatch('beside', jobs);
   const response = await ask('/v1/jobs', { method: 'POST', body: JSON.stringify({ type, data }) });
   return response.json();
 }
@@ -123,5 +133,10 @@ describe('a type whose handler is http, end to end', () => {
     const log = headgate.lines.join('\n');
     expect(log).toContain('types.faulty.options.busyScope: expected bucket or type');
     expect(log).not.toContain(SECRET);
+  });
+
+  it('leaves a system in which the referee saw nothing that breaks a guarantee', async () => {
+    await witness.followToEnds();
+    await system.referee.expectNoViolations();
   });
 });

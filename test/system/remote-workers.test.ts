@@ -11,6 +11,9 @@ import { ADMIN_KEY, type RefereedSystem, refereedSystem } from './support/refere
 import { runningOf, sampleRunning } from './support/running-jobs.js';
 
 const WORKER_KEY = 'worker-key-of-the-system-tests';
+const WORDS_KEY = 'a-key-of-workers-for-words';
+/** Claims with one key that may wait at once. */
+const CLAIMS = 8;
 const TYPE_CAP = 3;
 const DEPTH = 30;
 const TENANTS = ['one', 'two'];
@@ -40,7 +43,8 @@ beforeAll(async () => {
     {
       lockDuration: '2s',
       stalledInterval: '200ms',
-      workers: { keys: [WORKER_KEY] },
+      workers: { keys: [WORKER_KEY, { key: WORDS_KEY, types: ['words'] }] },
+      connections: { claims: { perKey: CLAIMS } },
       types: {
         a: { handler: undefined, options: undefined, capacity: { concurrency: TYPE_CAP } },
         words: { handler: undefined, options: undefined },
@@ -89,6 +93,19 @@ it('the worker of the documentation does the work of a type', async () => {
   expect(await events.text()).toContain('"chunk":"3 "');
   await worker.stop();
   expect(worker.said).toBe('');
+});
+
+it('a key that is bound to a type has no other, and as many claims wait with it as may', async () => {
+  const claim = async (type: string, waitMs: number) => {
+    const headers = { authorization: `Bearer ${WORDS_KEY}`, 'content-type': 'application/json' };
+    const body = JSON.stringify({ type, waitMs });
+    const answer = await fetch(`${api.url}/v1/workers/claim`, { method: 'POST', headers, body });
+    const text = await answer.text();
+    return text === '' ? answer.status : `${answer.status} ${textField(JSON.parse(text), 'code')}`;
+  };
+  expect(await claim('a', 0)).toBe('403 type_forbidden');
+  const answers = await Promise.all(Array.from({ length: 3 * CLAIMS }, () => claim('words', 3000)));
+  expect(new Set(answers)).toEqual(new Set([204, '429 too_many_waiting']));
 });
 
 it('four of them, all killed at once and followed by others, lose no job and break no cap', {

@@ -38,7 +38,7 @@ export const WORKER_ROUTES: DescribedRoutes = {
     summary: 'Claim a job',
     description:
       'Waits for the fairest ready job of a type without a handler and hands it out, under the same rates, caps and weights as any other. ' +
-      'Sent again under the same `claim`, it is answered with the same job while that runs. The lock lasts `lockMs`: send heartbeats.',
+      'A key that is bound to types is answered 403 for any other. Sent again under the same `claim`, it is answered with the same job while that runs. The lock lasts `lockMs`: send heartbeats.',
     key: 'worker',
     answers: { 200: 'a job to run', 204: 'there was none in time' },
     examples: {

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { Type } from 'typebox';
 import { schemaCheck } from '../body-checks.js';
 import type { Closing } from '../closing.js';
-import { workerKeyOf } from '../first-look.js';
+import { workerOf } from '../first-look.js';
 import type { HttpApp } from '../http-app.js';
 import { rfc3339 } from '../instant.js';
 import type { Problem } from '../problems.js';
@@ -43,9 +43,9 @@ export function workerClaim(app: HttpApp, { remote, claims, closing, random }: W
     async (request, reply) => {
       const body = checkBody(request.body, []);
       if (!body.ok) return replyProblem(reply, body.problem);
-      const type = remoteType(remote, body.value.type, 'type');
+      const type = remoteType(remote, request, body.value.type, 'type');
       if (!type.ok) return replyProblem(reply, type.problem);
-      const seat = claims.take(workerKeyOf(request));
+      const seat = claims.take(workerOf(request).keyHash);
       if (!seat.taken) return replyProblem(reply, seat.full === 'tenant' ? TOO_MANY_OWN : tooMany(random));
       const { claim = randomUUID(), waitMs = CLAIM_WAIT_MS.default } = body.value;
       const patience = new Patience(reply.raw, closing, waitMs);

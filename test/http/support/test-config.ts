@@ -11,6 +11,7 @@ export const KEYS = {
   small: 'small-key-0123456789',
   gateway: 'gateway-key-0123456789',
   worker: 'worker-key-0123456789',
+  wordsWorker: 'words-worker-key-0123456789',
 } as const;
 
 /** The same, for a keyring. */
@@ -19,7 +20,8 @@ export const KEY_ENTRIES: readonly KeyEntry[] = [
   { hash: hashKey(KEYS.acme), principal: { kind: 'tenant', tenant: 'acme' } },
   { hash: hashKey(KEYS.small), principal: { kind: 'tenant', tenant: 'small' } },
   { hash: hashKey(KEYS.gateway), principal: { kind: 'gateway' } },
-  { hash: hashKey(KEYS.worker), principal: { kind: 'worker' } },
+  { hash: hashKey(KEYS.worker), principal: { kind: 'worker', types: null } },
+  { hash: hashKey(KEYS.wordsWorker), principal: { kind: 'worker', types: new Set(['words']) } },
 ];
 
 const YAML = `
