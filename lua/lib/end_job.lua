@@ -47,13 +47,13 @@ local function keep_result(b, set, age, count)
 end
 
 --[[
-  Take a job that waits or is delayed out of its bucket and end it as `ending` (expired, cancelled). It uses no rate: what
-  was paid for at the door gets its charge back, and pays again if somebody makes it wait again. Its payload goes at once:
-  nobody will run it, and who adds and cancels without end would fill Redis with what no limit counts any more.
-  Idle workers hear of an end that somebody wants to be told of. False when the job is neither waiting nor delayed. The
+  Take a job that waits or is delayed out of its bucket and end it as `ending`: expired, cancelled, or failed for a `reason`. It
+  uses no rate: what was paid for at the door gets its charge back, and pays again if somebody makes it wait again. The payload
+  goes at once unless the job failed: nobody will run it, and who adds and cancels without end would fill Redis with what no
+  limit counts any more. Idle workers hear of an end that somebody wants to be told of. False when the job is neither waiting nor delayed. The
   caller places the bucket.
 ]]
-local function end_waiting(b, id, ending, keep_age, keep_count)
+local function end_waiting(b, id, ending, keep_age, keep_count, reason)
   local job = b.prefix .. id
   local f = call('HMGET', job, 'priority', 'hg:c', 'hg:p', 'hg:q', 'hg:u')
   local priority, cost = tonumber(f[1]), tonumber(f[2]) or 1
@@ -71,13 +71,18 @@ local function end_waiting(b, id, ending, keep_age, keep_count)
   if f[3] then
     uncharge(b, cost, tonumber(f[3]), tonumber(f[4]))
   end
-  -- Who cancels a job knows of it; when it expires nobody is there.
-  if ending == 'expired' then note_unseen(b, id, ending, ending) end
-  call('HDEL', job, 'data', 'hg:p', 'hg:q')
-  call('HSET', job, 'finishedOn', now_ms, 'failedReason', ending, 'hg:e', ending)
+  reason = reason or ending
+  -- Who cancels a job knows of it; of any other end nobody does.
+  if ending ~= 'cancelled' then note_unseen(b, id, ending, reason) end
+  call('HDEL', job, 'hg:p', 'hg:q')
+  call('HSET', job, 'finishedOn', now_ms, 'failedReason', reason)
+  if ending ~= 'failed' then
+    call('HDEL', job, 'data')
+    call('HSET', job, 'hg:e', ending)
+  end
   call('ZADD', b.prefix .. 'failed', now_ms, id)
-  call('XADD', key_events, 'MAXLEN', '~', 10000, '*', 'event', 'failed', 'jobId', id, 'failedReason', ending)
-  if tell_end(b, f[5], id, ending, ending) then call('PUBLISH', key_wake, 'outbox') end
+  call('XADD', key_events, 'MAXLEN', '~', 10000, '*', 'event', 'failed', 'jobId', id, 'failedReason', reason)
+  if tell_end(b, f[5], id, ending, reason) then call('PUBLISH', key_wake, 'outbox') end
   keep_result(b, b.prefix .. 'failed', keep_age, keep_count)
   return true
 end

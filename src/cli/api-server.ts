@@ -25,6 +25,7 @@ import { type OtherData, refuseOtherData, storedTypes } from '../shaping/stored-
 import type { Logger } from '../telemetry/logger.js';
 import { openAdmitting } from './api-admitting.js';
 import { openEvents } from './api-events.js';
+import { watchForsakenTypes } from './api-forsaken-types.js';
 import { openApiPolicing, outlivesRedis } from './api-policing.js';
 import { openRemoteWork } from './api-remote-work.js';
 import { DEMO_TENANT, type FirstKeys } from './first-keys.js';
@@ -76,6 +77,7 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
   admitting?.watchScripts(metrics.watchScript);
   policing.watchScripts(metrics.watchScript);
   const remote = openRemoteWork(config, { commands, settings, overrides, metrics, log });
+  const forsaken = watchForsakenTypes(config, { commands, settings, log });
   const app = buildApp({
     shaping,
     door,
@@ -109,7 +111,7 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
   const close = async (): Promise<void> => {
     memory.stop();
     await app.close();
-    await remote.stop();
+    await Promise.all([remote.stop(), forsaken.stop()]);
     await policing.close();
     await overrides.close();
     await events.close();
@@ -122,6 +124,7 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
     await refuseOtherData(commands, storedTypes(settings), config.shards).catch(unlessAway);
     memory.start();
     remote.start();
+    forsaken.start();
     await app.listen({ host: config.listen.host, port: config.listen.port });
   } catch (error) {
     await close();

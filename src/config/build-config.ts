@@ -59,6 +59,7 @@ export function buildConfig(
     policies: mapEntries(fields.policies, policyConfig),
     routes: fields.routes.map(routeConfig),
     webhooks: webhooksConfig(fields.webhooks),
+    forsakenAfterMs: fields.forsakenAfter,
     lockDurationMs: fields.lockDuration,
     stalledIntervalMs: fields.stalledInterval,
   };

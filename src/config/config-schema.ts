@@ -146,6 +146,13 @@ export const ConfigFields = Type.Object({
     default: 30_000,
     description: 'How often jobs whose lock ran out are looked for.',
   }),
+  forsakenAfter: quantity('duration', {
+    least: 20_000,
+    most: 30 * 24 * HOUR_MS,
+    default: 600_000,
+    description:
+      'When no process has served a type for so long that is not in the configuration any more, what waits in it fails.',
+  }),
   shutdownGrace: quantity('duration', {
     least: 0,
     most: LONGEST_GRACE_MS,

@@ -31,6 +31,8 @@ export interface Config {
   /** Gateways that may ask on behalf of callers who are not their own. */
   readonly gateways: { readonly keys: readonly string[] };
   /** Workers elsewhere that take jobs over HTTP. */
+  /** How long nobody may serve a type that is gone from the file before its jobs fail. */
+  readonly forsakenAfterMs: number;
   readonly workers: { readonly keys: readonly WorkerKey[] };
   /** How many may stay connected to one API process at once. */
   readonly connections: ConnectionFields;

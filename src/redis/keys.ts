@@ -143,3 +143,6 @@ export function tenantKeysKey(tenant: EncodedTenant): string {
 export function sessionsKey(keyHash: string): string {
   return `hg:session:${keyHash}`;
 }
+
+/** The set of types that any process ever knew, until nothing is left of one that none knows any more. */
+export const KNOWN_TYPES = 'hg:{types}';

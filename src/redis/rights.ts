@@ -34,6 +34,7 @@ export const DIRECT = [
     'hvals KEY',
     'mget KEY',
   ),
+  ...onKeys('sadd KEY a', 'srem KEY a'),
   ...onKeys('smembers KEY', 'xdel KEY 0', 'xrange KEY - +', 'xread streams KEY 0', 'xrevrange KEY + -'),
   ...onKeys('zadd KEY 1 a', 'zrangebylex KEY - +', 'zrem KEY a', 'zrevrange KEY 0 1', 'zscan KEY 0', 'zscore KEY a'),
   ...onKeys('zremrangebyrank KEY 0 1', 'zremrangebyscore KEY 0 1', 'pexpire KEY 1'),

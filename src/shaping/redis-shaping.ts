@@ -17,7 +17,7 @@ import { profileBytes } from './profile-bytes.js';
 import { quoteOf } from './quote-of.js';
 import { Retrying } from './retrying.js';
 import { scripts } from './scripts.js';
-import { type Settings, typeSettings } from './settings.js';
+import { GONE_TYPE, type Settings, typeSettings } from './settings.js';
 import type {
   BucketPage,
   BucketView,
@@ -119,9 +119,8 @@ export class RedisShaping implements Shaping {
 
   async cancel(tenant: string, id: string): Promise<Cancellation> {
     const home = jobHome(this.#settings.shards, tenant, id);
-    const settings = home && this.#settings.type(home.type);
-    if (!settings) return 'not_found';
-    const { ageMs, count } = settings.keepResults;
+    if (!home) return 'not_found';
+    const { ageMs, count } = (this.#settings.type(home.type) ?? GONE_TYPE).keepResults;
     return this.#run(scripts.cancel, home.tag, ['', encodeTenant(tenant), id, ageMs, count]);
   }
 
@@ -184,8 +183,9 @@ export class RedisShaping implements Shaping {
 
   async #read(tenant: string, id: string, result: '0' | '1'): Promise<JobView | undefined> {
     const home = jobHome(this.#settings.shards, tenant, id);
-    if (!home || !this.#settings.type(home.type)) return undefined;
-    const beside = await this.#beside(home.type, home.tag);
+    if (!home) return undefined;
+    // Jobs of a type that is not configured any more are there until their time is over.
+    const beside = this.#settings.type(home.type) ? await this.#beside(home.type, home.tag) : '';
     const found = await this.#run(scripts.read, home.tag, ['', encodeTenant(tenant), id, SCAN_LIMIT, result, beside]);
     return found && jobViewOf(home.type, tenant, id, found);
   }

@@ -69,6 +69,7 @@ const VERBS = [
   'pauses',
   'purge',
   'erase',
+  'forsake',
   'configure',
   'read',
   'page',
@@ -156,6 +157,10 @@ export const scripts = {
   erase: describeScript(library, 'erase', ['now', 'tenant', 'limit'], (reply) => {
     const [erased, remain, running] = asList(reply);
     return { erased: asInteger(erased), remain: asInteger(remain), running: asInteger(running) };
+  }),
+  forsake: describeScript(library, 'forsake', ['now', 'limit', 'keep_age', 'keep_count', 'reason'], (reply) => {
+    const [failed, left] = asList(reply);
+    return { failed: asInteger(failed), left: asInteger(left) };
   }),
   configure: describeScript(
     library,

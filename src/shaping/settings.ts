@@ -1,4 +1,4 @@
-import type { Capacity, Profile } from '../model/profile.js';
+import { type Capacity, DEFAULT_CAPACITY, type Profile } from '../model/profile.js';
 import type { WebhookEvent } from '../model/webhook.js';
 import type { Shards } from '../redis/shards.js';
 
@@ -31,3 +31,10 @@ export function typeSettings(settings: Settings, type: string): TypeSettings {
   if (!found) throw new Error(`type "${type}" is not configured`);
   return found;
 }
+
+/** What holds of a type that is not configured any more, while something is left of it. */
+export const GONE_TYPE: TypeSettings = {
+  capacity: DEFAULT_CAPACITY,
+  keepResults: { ageMs: 3_600_000, count: 1000 },
+  attempts: 1,
+};

@@ -40,9 +40,12 @@ export interface LoggedEnd {
 export function logUnseen(log: Logger, ends: readonly LoggedEnd[]): void {
   for (const { job, ending, reason, waitMs, runMs } of ends) {
     const { id, tenant, type, attempt, requestId } = job;
-    const fields = { job: id, tenant, type, attempt, requestId, outcome: ending, waitMs };
-    if (runMs === null) log.info(fields, `job ${ending}`);
-    else log.info({ ...fields, runMs, reason }, 'job failed');
+    const fields = {
+      ...{ job: id, tenant, type, attempt, requestId, outcome: ending, waitMs },
+      ...(runMs !== null && { runMs }),
+    };
+    if (ending === 'expired') log.info(fields, 'job expired');
+    else log.info({ ...fields, reason }, 'job failed');
   }
 }
 

@@ -322,7 +322,7 @@ describe('a value that is not what the field holds is told with its place', () =
     [
       '<<: { listen: x }',
       [
-        '2:1 ["<<"]: unknown field; the fields here are redis, listen, shards, durability, memory, metrics, dashboard, lockDuration, stalledInterval, shutdownGrace, admin, gateways, workers, connections, trustProxy, types, tiers, defaultTier, tenants, policies, routes, webhooks',
+        '2:1 ["<<"]: unknown field; the fields here are redis, listen, shards, durability, memory, metrics, dashboard, lockDuration, stalledInterval, forsakenAfter, shutdownGrace, admin, gateways, workers, connections, trustProxy, types, tiers, defaultTier, tenants, policies, routes, webhooks',
       ],
     ],
     ['types: {}', ['2:1 types: stands here twice; first on line 1']],
@@ -338,21 +338,21 @@ describe('a file that is no configuration at all is told', () => {
       'empty',
       '',
       [
-        '1:1 : expected a mapping with redis, listen, shards, durability, memory, metrics, dashboard, lockDuration, stalledInterval, shutdownGrace, admin, gateways, workers, connections, trustProxy, types, tiers, defaultTier, tenants, policies, routes, webhooks; got nothing',
+        '1:1 : expected a mapping with redis, listen, shards, durability, memory, metrics, dashboard, lockDuration, stalledInterval, forsakenAfter, shutdownGrace, admin, gateways, workers, connections, trustProxy, types, tiers, defaultTier, tenants, policies, routes, webhooks; got nothing',
       ],
     ],
     [
       'a comment',
       '# nothing\n',
       [
-        '1:1 : expected a mapping with redis, listen, shards, durability, memory, metrics, dashboard, lockDuration, stalledInterval, shutdownGrace, admin, gateways, workers, connections, trustProxy, types, tiers, defaultTier, tenants, policies, routes, webhooks; got nothing',
+        '1:1 : expected a mapping with redis, listen, shards, durability, memory, metrics, dashboard, lockDuration, stalledInterval, forsakenAfter, shutdownGrace, admin, gateways, workers, connections, trustProxy, types, tiers, defaultTier, tenants, policies, routes, webhooks; got nothing',
       ],
     ],
     [
       'a list',
       '- types\n',
       [
-        '1:1 : expected a mapping with redis, listen, shards, durability, memory, metrics, dashboard, lockDuration, stalledInterval, shutdownGrace, admin, gateways, workers, connections, trustProxy, types, tiers, defaultTier, tenants, policies, routes, webhooks; got a list',
+        '1:1 : expected a mapping with redis, listen, shards, durability, memory, metrics, dashboard, lockDuration, stalledInterval, forsakenAfter, shutdownGrace, admin, gateways, workers, connections, trustProxy, types, tiers, defaultTier, tenants, policies, routes, webhooks; got a list',
       ],
     ],
     ['no types', 'redis: embedded\n', ['1:1 types: required; expected a mapping of names ({} for none)']],

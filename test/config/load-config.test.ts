@@ -131,6 +131,7 @@ test('a file that says the least gets the stated defaults', async () => {
     dashboard: true,
     admin: { keys: [] },
     gateways: { keys: [] },
+    forsakenAfterMs: 600_000,
     workers: { keys: [] },
     connections: {
       waits: { perTenant: 1000, total: 10_000 },
@@ -252,6 +253,7 @@ webhooks: { slots: 5, perTenant: 1, rate: 2/s, depth: 10, maxBytes: 1MB, timeout
     shutdownGraceMs: 0,
     admin: { keys: ['admin-key-admin-key', KEY] },
     gateways: { keys: ['gateway-key-gateway'] },
+    forsakenAfterMs: 600_000,
     workers: { keys: [] },
     connections: {
       waits: { perTenant: 1000, total: 10_000 },

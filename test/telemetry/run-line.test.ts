@@ -74,6 +74,12 @@ describe('a job that ended while nobody had it leaves one line', () => {
     expect(lineOf('expired', 'expired', null)).toEqual([{ ...waited, outcome: 'expired', msg: 'job expired' }]);
   });
 
+  test('failed without ever having run: why', () => {
+    const { runMs: _, ...waited } = SAID;
+    const line = { ...waited, outcome: 'failed', reason: 'no worker', msg: 'job failed' };
+    expect(lineOf('failed', 'no worker', null)).toEqual([line]);
+  });
+
   test.each(['failed', 'cancelled'] as const)('%s, when its worker was gone: why', (ending) => {
     expect(lineOf(ending, 'stalled', 20)).toEqual([{ ...SAID, outcome: ending, reason: 'stalled', msg: 'job failed' }]);
   });
