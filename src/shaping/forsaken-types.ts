@@ -1,10 +1,10 @@
 import { orUnavailable, type RedisLink } from '../redis/connection.js';
 import { KNOWN_TYPES, scriptKeys } from '../redis/keys.js';
 import { runScript } from '../redis/script.js';
+import { openTypeSource } from './open-type-source.js';
 import { scripts } from './scripts.js';
 import { GONE_TYPE, type Settings } from './settings.js';
 import { OtherData, refuseOtherData } from './stored-data.js';
-import { openTypeSource } from './type-source.js';
 import type { UnseenEnd } from './unseen-end.js';
 
 /** Jobs that one script fails: some 10 ms in which Redis does nothing else. */
