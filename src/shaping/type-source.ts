@@ -179,9 +179,9 @@ export class TypeSource {
       return swept;
     };
     for (let more = true; more; ) {
-      const all = await Promise.all(this.#shards.map(sweepShard));
+      const all = await this.#there(this.#shards.map(sweepShard));
       const finishes = all.flatMap(({ idleAt }) => (idleAt === null ? [] : [idleAt]));
-      if (this.isSpread && finishes.length === all.length) await this.#rest(Math.max(...finishes));
+      if (this.isSpread && finishes.length === this.#shards.length) await this.#rest(Math.max(...finishes));
       more = all.some((swept) => swept.more);
     }
   }

@@ -20,8 +20,6 @@ const LIMITED = 300_000;
 const AFTERMATH_MS = 12_000;
 /** Starts under load before something happens, and afterwards. */
 const ENOUGH = 30;
-/** What starts so long after a master was killed was not on its way before. */
-const GONE_MS = 2000;
 const WORKERS = 2;
 /** Of each worker; more than the tenants of one master can fill, whose runs cannot be settled while it is away. */
 const SLOTS = { [SHAPED]: 5, [POLICED]: 4 };
@@ -115,16 +113,10 @@ describe('on a cluster of three masters and three replicas, under load', () => {
     const [tenant] = TENANTS;
     const { master } = await homeOf(tenant);
     const place = cluster.nodes.findIndex(({ pid }) => pid === master.pid);
-    const homes = await Promise.all(TENANTS.map(async (each) => ({ each, home: await homeOf(each) })));
-    const others = new Set<string>(homes.flatMap(({ each, home }) => (home.master === master ? [] : [each])));
     const from = referee.now();
     await master.kill();
     await expect.poll(() => isMaster(cluster.replicas[place]), { timeout: 60_000 }).toBe(true);
     const promotedAt = referee.now();
-    const meanwhile = (await referee.trace()).filter(
-      (each) => each.kind === 'start' && each.at > from + GONE_MS && each.at < promotedAt && others.has(each.tenant),
-    );
-    expect(meanwhile.length).toBeGreaterThan(0);
     await referee.until(
       (trace) => trace.some((each) => each.kind === 'start' && each.tenant === tenant && each.at > promotedAt),
       60_000,
