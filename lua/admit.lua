@@ -9,7 +9,8 @@
     keep_age     ms that results live
     keep_count   how many of them
     closed       "1": an earlier call for the same request closed the door
-    beside       "1": workers are scarce in another shard of the type
+    beside       how many jobs more may start by what other shards of the type leave; 0 where workers are scarce in one of
+                 them; "": any number
     jobs...      13 values each: id, name, priority (BullMQ's, 1 … 10), delay (ms), cost, data (JSON), options (JSON),
                  idempotency key (hash) or "", digest of the request or "", start-by (ms since 1970) or "", request id or
                  "", instant (ms since 1970) at which it joins the queue, in place of the delay, or "", who wants to
@@ -171,7 +172,7 @@ end
 
 return function(ARGV)
   load_type(ARGV[1])
-  ty.scarce_beside = ARGV[7] == '1'
+  ty.free_beside = tonumber(ARGV[7]) or math.huge
   expire_overdue(100, tonumber(ARGV[4]), tonumber(ARGV[5]))
   b = load_bucket(ARGV[2])
   apply_profile(b, ARGV[3])

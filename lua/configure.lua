@@ -10,6 +10,7 @@
     conc         jobs that may run at once
     slack        µs
     shards       over how many the type is spread
+    permits      1: nothing starts in this shard without a permit of its type, see lib/permits; "" where nothing needs one
   Returns 'ok', or { 'format', stored version } when the stored form is another one, or { 'shards', stored number } when the type is
   spread over another number of shards; then nothing was written.
 ]]
@@ -27,6 +28,7 @@ return function(ARGV)
   if ty.T > 0 and T ~= ty.T and ty.tat > now then ty.tat = now + (ty.tat - now) * T / ty.T end
   ty.T, ty.burst, ty.conc, ty.slack, ty.paused = T, tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]), paused
   call('HSET', key_type, 'format', ARGV[2], 'shards', ARGV[7])
+  if ARGV[8] == '1' then call('HSET', key_type, 'permits', '1') else call('HDEL', key_type, 'permits') end
   -- Whoever waits goes by the old capacity: for its rate, or for an event that it has no more reason to wait for.
   wake()
   save()

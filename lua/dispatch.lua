@@ -11,6 +11,7 @@
     keep_age     ms that results live
     keep_count   how many of them
     floor        up to where virtual time has come in any shard, see lib/spread
+    permit       to start the job with, see lib/spread; "" for none
   Returns what lib/dispatch_next says.
 ]]
 --- @include "lib/end_job"
@@ -23,7 +24,7 @@ return function(ARGV)
   local again = dispatched_before(call('HGET', key_running, token), token, lock_ms)
   if again then return again end
   expire_overdue(limit, tonumber(ARGV[5]), tonumber(ARGV[6]))
-  local reply = dispatch_next(token, lock_ms, limit, ARGV[7])
+  local reply = dispatch_next(token, lock_ms, limit, ARGV[7], ARGV[8])
   save()
   return reply
 end

@@ -46,7 +46,7 @@ end
 
 return function(ARGV)
   load_type(ARGV[1])
-  ty.scarce_beside = ARGV[7] == '1'
+  ty.free_beside = tonumber(ARGV[7]) or math.huge
   local b, priority, cost, count = load_bucket(ARGV[2]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
   apply_profile(b, ARGV[3])
   local policed = b.pace >= 2

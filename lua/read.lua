@@ -83,7 +83,7 @@ end
 
 return function(ARGV)
   load_type(ARGV[1])
-  ty.scarce_beside = ARGV[6] == '1'
+  ty.free_beside = tonumber(ARGV[6]) or math.huge
   local b, id = load_bucket(ARGV[2]), ARGV[3]
   local job = b.prefix .. id
   local fields = read_fields(job, ARGV[5] == '1')

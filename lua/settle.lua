@@ -23,8 +23,8 @@
                            goes on with one of another shard
   A busy upstream is no fault of the job's: it waits again as if it had not started, and its hash counts in hg:n how often
   that was. A hold only ever ends by time.
-  Returns for each run { 'settled' | 'lost', next... }: lost when another worker holds the job, or nobody does. A repeated
-  settle with the same tokens answers the same. `next` is what lib/dispatch_next says; { 'nothing', -1 } when none was
+  Returns for each run { 'settled' | 'lost', its permit, next... }: lost when another worker holds the job, or nobody does. A repeated
+  settle with the same tokens answers the same, but for the permit, which is "" then. `next` is what lib/dispatch_next says; { 'nothing', -1 } when none was
   asked for. Several runs in one call come to the same as one call after another, but what a call costs before it does
   anything, a twelfth of a job, is paid once.
 ]]
@@ -173,17 +173,17 @@ return function(ARGV)
   local replies, seen = {}, {}
   for i, run in ipairs(runs) do
     local job = tag .. ':q:' .. run.tenant .. ':' .. run.id
-    local verdict = 'lost'
+    local verdict, held_permit = 'lost', ''
     -- A run that stands twice in one call ends once.
     local entry = not seen[run.token] and held[2 * i - 1]
     seen[run.token] = true
     if is_run_of(entry, run.tenant, run.id) then
       settle_run(run, job, entry, limit)
-      verdict = 'settled'
+      verdict, held_permit = 'settled', permit.of(entry)
     elseif was_settled(job, run.token) then
       verdict = 'settled'
     end
-    replies[i] = { verdict, unpack(next_for(run, held[2 * i], lock_ms, limit)) }
+    replies[i] = { verdict, held_permit, unpack(next_for(run, held[2 * i], lock_ms, limit)) }
   end
   save()
   return replies

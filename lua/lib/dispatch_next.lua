@@ -2,7 +2,8 @@
   Hand the fairest ready job of any tenant to a worker. The order of gates: the type's capacity, the bucket's rate, its
   concurrency, then the job; nothing is held while waiting for something else.
 
-  Replies { 'job', turn, tenant, job id, fields of the job's hash... } or { 'nothing', µs to wait }; -1 µs: until an event. A
+  Replies { 'job', turn, tenant, job id, fields of the job's hash... } or { 'nothing', µs to wait }; -1 µs: until an event; or
+  where a permit is lacking what lib/spread says of that. A
   list within a list would cost Redis as much as three commands. The turn is "" where the type has but one shard, else the
   start tag that was served, the one that is first now ("none": nothing is ready), and µs to wait where that is none.
 ]]
@@ -75,7 +76,7 @@ local function take_from(b, start_tag, token, lock_ms)
   if start_by then drop_deadline(b, id) end
   account_start(b, start_tag, cost, paid)
   if promised and starts == '1' then observe_start(promised, admitted) end
-  enter_run(token, b.tenant, id, b.tat, b.jtat, ty.tat, b.finish, now)
+  enter_run(token, b.tenant, id, permit.id, b.tat, b.jtat, ty.tat, b.finish, now)
   b.was_served = true
   return { 'job', '', b.tenant, id, unpack(fields) }
 end
@@ -132,7 +133,7 @@ local function take_from_head(tenant, start_tag, token, lock_ms, limit)
   if b.where ~= READY then compete(b) end
   b.where = READY
   local taken
-  if may_start(b) then taken = take_from(b, start_tag, token, lock_ms) end
+  if may_start(b) then taken = permit.lacking(b, start_tag) or take_from(b, start_tag, token, lock_ms) end
   place(b)
   return taken
 end
@@ -166,7 +167,7 @@ local function fairest(token, lock_ms, limit)
     local start_tag = tag_to_serve(tonumber(head[2]))
     local taken = take_from_head(head[1], start_tag, token, lock_ms, limit)
     if taken then
-      if ty.spread then taken[2] = table.concat({ num(start_tag), standing() }, ' ') end
+      if ty.spread and taken[1] == 'job' then taken[2] = table.concat({ num(start_tag), standing() }, ' ') end
       return taken
     end
   end
@@ -174,10 +175,11 @@ local function fairest(token, lock_ms, limit)
   return nothing_until(now)
 end
 
-local function dispatch_next(token, lock_ms, limit, floor)
+local function dispatch_next(token, lock_ms, limit, floor, brought)
   -- Workers learn of what changes here by the answer to their own dispatch.
   quiet = true
   keep_up(floor)
+  permit.bring(brought)
   local was_busy = ty.busy
   ripen(limit)
   if ty.spread and ty.busy ~= was_busy then join_others() end

@@ -29,7 +29,7 @@ end
 local function is_scarce(b)
   if b.paused or ty.paused or b.held > now or ty.held > now then return true end
   if b.active >= b.conc or ty.running >= ty.conc then return true end
-  return ty.scarce_beside or ty.busy > 0 and now - ty.busy > SCARCE_AFTER_US
+  return ty.free_beside <= 0 or ty.busy > 0 and now - ty.busy > SCARCE_AFTER_US
 end
 
 -- The same of a job that was paid for at the door: it may start as soon as the last of the unpaid ones before it has, of
@@ -41,7 +41,7 @@ end
 
 -- Whether the slots that the bucket and the type may have are too few for a job behind `jobs` others, if all start at once.
 local function lacks_slot(b, jobs)
-  return b.active + jobs >= b.conc or ty.running + jobs >= ty.conc
+  return b.active + jobs >= b.conc or ty.running + jobs >= ty.conc or jobs >= ty.free_beside
 end
 
 -- µs until virtual time comes to the tag of a job behind `cost` of its bucket, at the pace that was measured.

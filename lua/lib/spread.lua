@@ -7,13 +7,34 @@
     became ready since then      the same, once for each time without a pause: nobody here knew of the others
     is ready as it was           virtual time goes on to the floor, but not beyond the first start tag
 
+  Where the type has a capacity, nothing starts without a permit, which the first shard gives (lib/permits). A dispatch brings it
+  as "<id> <units> <until>": the greatest cost that may start, and the instant by this shard's clock after which nothing may.
+
   In the type's hash stands for which time without a pause (`busy`) that was done, and from which virtual time on shares are
   counted in it. Start tags that were given before count as the least that anybody gets now.
 ]]
 --- @include "lib/share"
+--- @include "lib/running_job"
 
 local function join_others()
   call('HSET', key_type, 'joined', num(ty.busy) .. ' ' .. num(ty.shared_from))
+end
+
+function permit.bring(brought)
+  permit.is_needed = ty.spread and call('HEXISTS', key_type, 'permits') == 1
+  local id, units, valid_until = string.match(brought or '', '^(%S+) (%S+) (%S+)$')
+  local is_valid = id and now <= tonumber(valid_until)
+  permit.id, permit.units = is_valid and id or '', is_valid and tonumber(units) or 0
+end
+
+-- What the first job of a bucket, under a start tag, lacks to start, as a reply: { 'permit', turn, its cost, µs since 2025-01-01 by this
+-- shard's clock }, all of it text, or nil.
+function permit.lacking(b, start_tag)
+  if not permit.is_needed then return nil end
+  local id = call('ZRANGE', b.prioritized, '0', '0')[1]
+  local cost = id and tonumber(call('HGET', b.prefix .. id, 'hg:c') or nil) or 1
+  if permit.id ~= '' and cost <= permit.units then return nil end
+  return { 'permit', num(ty.v) .. ' ' .. num(start_tag) .. ' 0', num(cost), num(now) }
 end
 
 local function keep_up(floor)

@@ -42,8 +42,8 @@ local function load_type(explicit)
     T = T, burst = burst, conc = conc, slack = slack, paused = paused == 1,
     -- For lib/spread: whether there are other shards, and from which virtual time on shares are counted.
     spread = false, shared_from = -math.huge,
-    -- For lib/eta: whether workers are scarce in another shard.
-    scarce_beside = false,
+    -- For lib/eta: how many jobs more may start by what other shards leave; 0 where workers are scarce in one.
+    free_beside = math.huge,
     measured = stored and string.sub(stored, TYPE_BYTES + 1) or '',
   }
 end

@@ -69,7 +69,7 @@ export function buildConfig(
 const SHARDS_ON_CLUSTER = 16;
 
 /** Over how many shards the tenants of each type are spread. */
-export function shardsOf({ shards, redis }: Pick<ConfigFields, 'shards' | 'redis'>): number {
+function shardsOf({ shards, redis }: Pick<ConfigFields, 'shards' | 'redis'>): number {
   return shards ?? ('cluster' in redis ? SHARDS_ON_CLUSTER : 1);
 }
 

@@ -5,7 +5,7 @@ import { suggestName } from './nearest-name.js';
 import type { OverrideSubject } from './override-subject.js';
 import type { OverrideValues } from './override-values.js';
 import type { OverrideFault } from './read-override.js';
-import { capacityFault, spacingFault } from './relations.js';
+import { spacingFault } from './relations.js';
 import { webhookUrlFault } from './webhook-relations.js';
 
 /**
@@ -40,15 +40,7 @@ function rateFault(live: LiveConfig, subject: OverrideSubject, values: OverrideV
   const { name } = subject;
   const changed = new LiveConfig(alone(live.view, live.file, subject));
   changed.set(subject, values);
-  const { types, tiers, tenants, shards } = changed.view;
-  const capacity = subject.kind === 'type' ? types.get(name)?.capacity : undefined;
-  for (const [field, limit] of [
-    ['capacity.rate', capacity?.ratePerSecond],
-    ['capacity.concurrency', capacity?.concurrency],
-  ] as const) {
-    const fault = limit === undefined ? undefined : capacityFault(shards, limit);
-    if (fault !== undefined) return invalid(field, fault);
-  }
+  const { types, tiers, tenants } = changed.view;
   for (const [type, { cost, capacity }] of types) {
     const tenant = tenants.get(name);
     const ownRate = tenant?.types.get(type)?.ratePerSecond;

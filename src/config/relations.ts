@@ -1,5 +1,5 @@
 import { leastCost } from '../model/cost.js';
-import { costRule, shardsOf, tenantKeys, workerKey } from './build-config.js';
+import { costRule, tenantKeys, workerKey } from './build-config.js';
 import type { ConfigFields, TenantFields } from './config-schema.js';
 import { checkRouteCosts, checkTypeCosts } from './door-relations.js';
 import { suggestName } from './nearest-name.js';
@@ -22,7 +22,6 @@ export function checkRelations(fields: ConfigFields, adminKeys: readonly string[
   checkPolicies(fields.policies, problems);
   checkNames(fields, problems);
   checkTypes(fields, problems);
-  checkCapacities(fields, problems);
   checkSpacing(fields, problems);
   checkRoutes(fields.routes, problems);
   checkRouteCosts(fields, problems);
@@ -87,25 +86,6 @@ function checkTypes({ types }: ConfigFields, problems: ProblemList): void {
       );
     }
   }
-}
-
-/** Nothing adds up over shards what a type has in all: a limit would hold in each of them. */
-function checkCapacities(fields: ConfigFields, problems: ProblemList): void {
-  if (!problems.sound(['shards']) || !problems.sound(['redis'])) return;
-  const shards = shardsOf(fields);
-  for (const [name, { capacity }] of fields.types) {
-    for (const field of ['rate', 'concurrency'] as const) {
-      const path = ['types', name, 'capacity', field];
-      const fault = problems.sound(path) ? capacityFault(shards, capacity[field]) : undefined;
-      if (fault !== undefined) problems.add(path, fault);
-    }
-  }
-}
-
-/** Why a type cannot have a limit of its own; `undefined` when it can. A rate of 0 is a pause, which needs no adding up. */
-export function capacityFault(shards: number, limit: number): string | undefined {
-  if (shards === 1 || limit === Infinity || limit === 0) return undefined;
-  return `a type of several shards has no capacity of its own; expected unlimited, or shards: 1 in place of ${shards}`;
 }
 
 /** The clock of Redis counts whole microseconds: jobs closer together than one cannot be spaced. */

@@ -50,6 +50,11 @@ export const DEFAULT_PROFILE: Profile = {
 /** A capacity about which nothing was said: no limit but the workers themselves. */
 export const DEFAULT_CAPACITY: Capacity = { ratePerSecond: Infinity, burst: 1, concurrency: Infinity };
 
+/** Whether a type has a limit of its own, a pause included. */
+export function hasLimit({ ratePerSecond, concurrency }: Capacity): boolean {
+  return ratePerSecond < Infinity || concurrency < Infinity;
+}
+
 /** Microseconds between two units at `ratePerSecond` (its emission interval); 0 when unlimited. */
 export function emissionUs(ratePerSecond: number): number {
   return ratePerSecond === Infinity ? 0 : 1e6 / ratePerSecond;

@@ -80,6 +80,11 @@ export class ShardTurns {
     return best;
   }
 
+  /** Whether it was heard that something may start there, and nothing since that puts it in doubt. */
+  isReady(shard: number): boolean {
+    return typeof this.#shard(shard).head === 'number';
+  }
+
   /** How long until something may start, in milliseconds. */
   waitMs(now: number): number {
     return Math.max(0, Math.min(...this.#shards.map(({ head, until }) => (head === null ? until : now))) - now);
@@ -106,6 +111,14 @@ export class ShardTurns {
     const empty = this.#shard(shard);
     empty.asked -= 1;
     if (empty.heard === heard) stand(empty, { head: null, waitMs }, now);
+  }
+
+  /** It started nothing, though something is ready. */
+  stands({ shard, heard }: Asked, standing: ShardStanding, now: number): void {
+    const ready = this.#shard(shard);
+    ready.asked -= 1;
+    this.#goOn(standing.virtualTime);
+    if (ready.heard === heard) stand(ready, standing, now);
   }
 
   /** Nobody knows what it came to. */

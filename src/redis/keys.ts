@@ -36,6 +36,11 @@ export function scheduleKeys(tag: ShardTag): { due: string; ready: string; runni
   return { due: `${tag}:due`, ready: `${tag}:ready`, running: `${tag}:running` };
 }
 
+/** The permits that are given to start jobs of a type in any of its shards, in the first of them. */
+export function permitsKey(tag: ShardTag): string {
+  return `${tag}:permits`;
+}
+
 /** Where workers of a shard are told that something is to be done. */
 export function wakeChannel(tag: ShardTag): string {
   return `${tag}:wake`;

@@ -13,7 +13,23 @@ export type Dispatched =
       /** Where its shard stands now; `null` where the type has but one. */
       readonly turn: Turn | null;
     }
-  | { readonly kind: 'nothing'; readonly waitUs: number | null };
+  | {
+      readonly kind: 'nothing';
+      readonly waitUs: number | null;
+      /** What is ready lacks a permit of its type to start; absent where that is not so. */
+      readonly lacks?: ReadyButForPermit;
+    };
+
+/** What a job needs to start: a permit for its cost, which lasts by the clock of its shard, whose time this was (µs). */
+export interface LackingPermit {
+  readonly cost: number;
+  readonly atUs: number;
+}
+
+/** A permit that is lacking, and where the shard stands. */
+export interface ReadyButForPermit extends LackingPermit {
+  readonly turn: Turn;
+}
 
 /** Where a shard stands in the order of its type, by start tags. */
 export interface Turn {
@@ -27,8 +43,12 @@ export interface Turn {
 /** What lua/lib/dispatch_next.lua says. */
 export function parseDispatched(raw: unknown): Dispatched {
   const [kind, first, tenant, id, ...fields] = asList(raw);
-  if (asWord(kind, ['job', 'nothing']) === 'nothing') return { kind: 'nothing', waitUs: orNull(asInteger(first)) };
+  const word = asWord(kind, ['job', 'nothing', 'permit']);
+  if (word === 'nothing') return { kind: 'nothing', waitUs: orNull(asInteger(first)) };
   const turn = first === '' ? null : parseTurn(asText(first).split(' '));
+  if (word === 'permit' && turn !== null) {
+    return { kind: 'nothing', waitUs: 0, lacks: { cost: asNumber(tenant), atUs: asNumber(id), turn } };
+  }
   return { kind: 'job', tenant: asText(tenant), id: asText(id), fields: asFields(fields), turn };
 }
 

@@ -1,5 +1,7 @@
 import type { RedisLink } from '../redis/connection.js';
+import { shardTag } from '../redis/keys.js';
 import { isCluster } from '../redis/masters.js';
+import { PermitDesk } from './permit-desk.js';
 import { type Settings, typeSettings } from './settings.js';
 import { TypeSource } from './type-source.js';
 import { WorkSource } from './work-source.js';
@@ -17,5 +19,5 @@ export function openTypeSource(
     { length: count },
     (_, index) => new WorkSource(redis, type, own, { ...options, shard: { index, count } }),
   );
-  return new TypeSource(shards, isCluster(redis));
+  return new TypeSource(shards, new PermitDesk(redis, shardTag(type), own, shards), isCluster(redis));
 }

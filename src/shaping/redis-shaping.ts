@@ -56,7 +56,7 @@ export class RedisShaping implements Shaping {
     this.#admitting = admitting ?? ((call) => runScript(redis, call));
     this.#settings = settings;
     this.#retrying = new Retrying(redis, settings);
-    this.#watch = new ShardWatch(redis, settings.shards);
+    this.#watch = new ShardWatch(redis, settings);
   }
 
   async admit(type: string, tenant: string, jobs: readonly NewJob[]): Promise<DoorAnswer> {
@@ -170,7 +170,8 @@ export class RedisShaping implements Shaping {
       type: name,
       capacity: typeSettings(this.#settings, name).capacity,
       backloggedBuckets: dueBuckets + readyBuckets,
-      ...{ readyBuckets, running, servedPerSecond },
+      ...{ readyBuckets, servedPerSecond },
+      running: Math.min(running, await this.#watch.slotsTaken(name)),
       meanRunMs: meanRunUs === 0 ? null : Math.ceil(meanRunUs / 1000),
       scarceForMs: scarceUs === null ? null : Math.ceil(scarceUs / 1000),
     };
@@ -190,9 +191,10 @@ export class RedisShaping implements Shaping {
     return found && jobViewOf(home.type, tenant, id, found);
   }
 
-  /** '1' where workers of the type are scarce in another shard. */
-  async #beside(type: string, tag: ShardTag): Promise<'' | '1'> {
-    return (await this.#watch.isScarceBeside(type, tag)) ? '1' : '';
+  /** See the script admit. */
+  async #beside(type: string, tag: ShardTag): Promise<number | ''> {
+    const free = await this.#watch.freeBeside(type, tag);
+    return free === Infinity ? '' : free;
   }
 
   #tagOf(type: string, tenant: string): ShardTag {

@@ -10,7 +10,7 @@ import { parseUnseen } from './unseen-end.js';
  * The names of the arguments are checked against the script's header when this module loads.
  */
 
-export type { Dispatched, JobFields, Turn } from './dispatched.js';
+export type { Dispatched, JobFields, LackingPermit, Turn } from './dispatched.js';
 
 /** Why the door stayed shut. */
 const REFUSALS = [
@@ -101,7 +101,7 @@ export const scripts = {
   dispatch: describeScript(
     library,
     'dispatch',
-    ['now', 'token', 'lock', 'limit', 'keep_age', 'keep_count', 'floor'],
+    ['now', 'token', 'lock', 'limit', 'keep_age', 'keep_count', 'floor', 'permit'],
     parseDispatched,
   ),
   settle: describeScript(
@@ -110,8 +110,11 @@ export const scripts = {
     ['now', 'attempts', 'keep_age', 'keep_count', 'lock', 'limit', 'floor', 'runs...'],
     (reply) =>
       asList(reply).map((run) => {
-        const [verdict, ...next] = asList(run);
-        return { verdict: asWord(verdict, ['settled', 'lost']), next: parseDispatched(next) };
+        const [verdict, permit, ...next] = asList(run);
+        return {
+          ...{ verdict: asWord(verdict, ['settled', 'lost']), next: parseDispatched(next) },
+          ...(permit !== '' && { permit: asText(permit) }),
+        };
       }),
   ),
   renew: describeScript(library, 'renew', ['lock', 'tokens...'], (reply) => {
@@ -120,7 +123,10 @@ export const scripts = {
   }),
   progress: describeScript(library, 'progress', ['token', 'progress'], (reply) => asInteger(reply) === 1),
   emit: describeScript(library, 'emit', ['token', 'first', 'chunks...'], parseEmitted),
-  charge: describeScript(library, 'charge', ['now', 'token', 'cost'], (reply) => asInteger(reply) === 1),
+  charge: describeScript(library, 'charge', ['now', 'token', 'cost'], (reply) => {
+    const [held, permit] = asList(reply);
+    return { isHeld: asInteger(held) === 1, permit: asText(permit) };
+  }),
   recover: describeScript(
     library,
     'recover',
@@ -165,7 +171,7 @@ export const scripts = {
   configure: describeScript(
     library,
     'configure',
-    ['now', 'format', 'T', 'burst', 'conc', 'slack', 'shards'],
+    ['now', 'format', 'T', 'burst', 'conc', 'slack', 'shards', 'permits'],
     (reply) => {
       if (reply === 'ok') return { kind: 'ok' as const };
       const [kind, stored] = asList(reply);

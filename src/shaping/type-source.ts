@@ -1,4 +1,4 @@
-import { type Asked, ShardTurns } from '../model/shard-turns.js';
+import { ShardTurns } from '../model/shard-turns.js';
 import { answersOf } from '../redis/answers-of.js';
 import type { Subscriber } from '../redis/connection.js';
 import { decodeTenant, wakeChannel } from '../redis/keys.js';
@@ -6,8 +6,12 @@ import { isPassing } from '../redis/outage.js';
 import { shardOf } from '../redis/shards.js';
 import { AwayShards } from './away-shards.js';
 import { FetchesInDoubt } from './fetches-in-doubt.js';
+import { inCommon } from './in-common.js';
+import { learnTurn } from './learn-turn.js';
+import type { PermitDesk } from './permit-desk.js';
 import type { Dispatched, Emitted } from './scripts.js';
-import { inMs, standingOf } from './standing-of.js';
+import { standingOf } from './standing-of.js';
+import { tokensByShard } from './tokens-by-shard.js';
 import type { UnseenEnd } from './unseen-end.js';
 import { ELSEWHERE, type Held, type Outcome, type Settled, type WorkSource } from './work-source.js';
 
@@ -23,22 +27,26 @@ export class TypeSource {
   readonly #shards: readonly WorkSource[];
   readonly #first: WorkSource;
   readonly #turns: ShardTurns;
+  readonly #permits: PermitDesk;
   readonly #inDoubt = new FetchesInDoubt();
   readonly #areApart: boolean;
   readonly #away: AwayShards;
-  #looking: Promise<void> | undefined;
+  /** Asks all shards where they stand; whoever wants to know meanwhile waits for the same answer. */
+  readonly #look = inCommon(() => this.#lookAtAll());
 
   /**
    * @param shards All of them, in their order.
+   * @param permits Where starts of a type that is spread are allowed.
    * @param areApart They are on several masters: where one is away the others are served meanwhile, and a fetch from it of which
    *   nobody knows what it came to is given up; its job comes back by its lock.
    */
-  constructor(shards: readonly WorkSource[], areApart = false) {
+  constructor(shards: readonly WorkSource[], permits: PermitDesk, areApart = false) {
     const [first] = shards;
     if (first === undefined) throw new RangeError('a type has one shard at least');
     this.type = first.type;
     this.#shards = shards;
     this.#first = first;
+    this.#permits = permits;
     this.#turns = new ShardTurns(shards.length);
     this.#areApart = areApart;
     this.#away = new AwayShards(
@@ -75,6 +83,7 @@ export class TypeSource {
   async configure(): Promise<void> {
     await this.#first.configure();
     await Promise.all(this.#shards.slice(1).map((shard) => shard.configure()));
+    if (this.isSpread) await this.#permits.allot();
     this.#turns.woken();
   }
 
@@ -89,15 +98,11 @@ export class TypeSource {
     const doubted = this.#inDoubt.shardOf(token);
     if (doubted !== undefined) {
       const found = await this.#take(doubted, token);
-      if (found.kind === 'job') return found;
+      if (found?.kind === 'job') return found;
     }
-    for (;;) {
-      if (this.#turns.needsLook(performance.now())) await this.#look();
-      const shard = this.#turns.next(performance.now());
-      if (shard === undefined) return { kind: 'nothing', waitUs: this.#turns.waitMs(performance.now()) * 1000 };
-      const found = await this.#take(shard, token);
-      if (found.kind === 'job') return found;
-    }
+    const found = await this.#takeNext(token);
+    await this.#permits.flush();
+    return found;
   }
 
   /**
@@ -108,14 +113,18 @@ export class TypeSource {
     if (!this.isSpread) return this.#first.settle(held, outcome, nextToken);
     const own = this.#shardOf(held);
     const holdMs = outcome.kind === 'busy' && outcome.scope === 'type' ? outcome.holdMs : undefined;
-    if (nextToken !== undefined && holdMs === undefined && this.#isTurnOf(own, nextToken)) {
+    const staysHere = nextToken !== undefined && holdMs === undefined && !this.#permits.isNeeded;
+    if (staysHere && this.#isTurnOf(own, nextToken)) {
       return this.#settleAndTake(own, held, outcome, nextToken);
     }
     const ended = this.#source(own).settle(held, outcome, nextToken && ELSEWHERE, this.#turns.virtualTime);
     const look = nextToken !== undefined && this.#turns.needsLook(performance.now()) ? this.#look() : undefined;
     const [settled] = await Promise.all([ended, look]);
+    this.#permits.ended(held.token, settled.permit, outcome.kind === 'busy');
     if (holdMs !== undefined) await Promise.all(this.#shards.map((shard) => shard.hold(holdMs)));
-    return nextToken === undefined ? settled : { ...settled, next: await this.dispatch(nextToken) };
+    if (nextToken !== undefined) return { ...settled, next: await this.dispatch(nextToken) };
+    await this.#permits.flush();
+    return settled;
   }
 
   /** Whether a job is held under this token, in any shard; a dispatch under it then answers that job. */
@@ -128,13 +137,7 @@ export class TypeSource {
 
   /** Keeps the locks of what runs; tells which runs are lost and which jobs are asked to stop. */
   async renew(runs: readonly Held[]): Promise<{ lostTokens: string[]; cancelRequestedIds: string[] }> {
-    const tokens = new Map<number, string[]>();
-    for (const held of runs) {
-      const shard = this.#shardOf(held);
-      const own = tokens.get(shard);
-      if (own) own.push(held.token);
-      else tokens.set(shard, [held.token]);
-    }
+    const tokens = tokensByShard(runs, (held) => this.#shardOf(held));
     const all = await this.#there([...tokens].map(([shard, own]) => this.#source(shard).renew(own)));
     return {
       lostTokens: all.flatMap(({ lostTokens }) => lostTokens),
@@ -153,8 +156,10 @@ export class TypeSource {
   }
 
   /** The job costs this many units, 0.001 to 10,000. False when it is no longer this worker's. */
-  charge(held: Held, cost: number): Promise<boolean> {
-    return this.#home(held).charge(held.token, cost);
+  async charge(held: Held, cost: number): Promise<boolean> {
+    const { isHeld, permit } = await this.#home(held).charge(held.token, cost);
+    if (permit !== '') await this.#permits.charge(permit, cost);
+    return isHeld;
   }
 
   /** See {@link WorkSource.runsOf}. */
@@ -165,6 +170,7 @@ export class TypeSource {
   /** Takes back what dead workers were running. Ids of jobs that wait again and of jobs that ended. */
   async recover(maxStalled: number): Promise<{ returnedIds: string[]; endedIds: string[] }> {
     const all = await this.#there(this.#shards.map((shard) => shard.recover(maxStalled, this.#floor)));
+    if (this.isSpread) await this.#permits.reconcile();
     return {
       returnedIds: all.flatMap(({ returnedIds }) => returnedIds),
       endedIds: all.flatMap(({ endedIds }) => endedIds),
@@ -204,6 +210,18 @@ export class TypeSource {
     return !this.#turns.needsLook(now) && this.#turns.next(now, own) === own;
   }
 
+  async #takeNext(token: string): Promise<Dispatched> {
+    for (;;) {
+      if (this.#turns.needsLook(performance.now())) await this.#look();
+      const shard = this.#turns.next(performance.now());
+      if (shard === undefined) return { kind: 'nothing', waitUs: this.#turns.waitMs(performance.now()) * 1000 };
+      const isReady = this.#turns.isReady(shard);
+      const found = await this.#permits.fetch(shard, isReady, (permit) => this.#take(shard, token, permit));
+      if (found?.kind === 'job') return found;
+      if (found?.kind === 'turned away') return { kind: 'nothing', waitUs: found.waitUs };
+    }
+  }
+
   async #settleAndTake(own: number, held: Held, outcome: Outcome, token: string): Promise<Settled> {
     const settled = await this.#ask(
       own,
@@ -211,14 +229,15 @@ export class TypeSource {
       (source, floor) => source.settle(held, outcome, token, floor),
       ({ next }) => next,
     );
+    this.#permits.ended(held.token, settled.permit, outcome.kind === 'busy');
     return settled.next.kind === 'job' ? settled : { ...settled, next: await this.dispatch(token) };
   }
 
-  /** Fetches from a shard. One that is away while others are there has nothing. */
-  async #take(shard: number, token: string): Promise<Dispatched> {
+  /** Fetches from a shard. Of one that is away while others are there nobody knows what it came to. */
+  async #take(shard: number, token: string, permit = ''): Promise<Dispatched | undefined> {
     if (!this.#away.has(shard)) {
       try {
-        const send = (source: WorkSource, floor: number) => source.dispatch(token, floor);
+        const send = (source: WorkSource, floor: number) => source.dispatch(token, floor, permit);
         return await this.#ask(shard, token, send, (found) => found);
       } catch (error) {
         if (!this.#areApart || !isPassing(error)) throw error;
@@ -228,7 +247,7 @@ export class TypeSource {
       }
     }
     this.#turns.nothing(this.#turns.ask(shard), null, performance.now());
-    return { kind: 'nothing', waitUs: null };
+    return undefined;
   }
 
   /** Sends a fetch to a shard. While it is not known what it came to, a repetition goes to the same shard first. */
@@ -243,28 +262,12 @@ export class TypeSource {
     try {
       const reply = await send(this.#source(shard), this.#turns.virtualTime);
       this.#inDoubt.delete(token);
-      this.#learn(asked, foundIn(reply));
+      learnTurn(this.#turns, asked, foundIn(reply));
       return reply;
     } catch (error) {
       this.#turns.failed(asked);
       throw error;
     }
-  }
-
-  #learn(asked: Asked, found: Dispatched): void {
-    const now = performance.now();
-    if (found.kind === 'nothing') this.#turns.nothing(asked, inMs(found.waitUs), now);
-    else if (found.turn === null)
-      this.#turns.failed(asked); // A repeated dispatch: it says nothing of the shard.
-    else this.#turns.served(asked, standingOf(found.turn), now);
-  }
-
-  /** Asks all shards where they stand; whoever wants to know meanwhile waits for the same answer. */
-  #look(): Promise<void> {
-    this.#looking ??= this.#lookAtAll().finally(() => {
-      this.#looking = undefined;
-    });
-    return this.#looking;
   }
 
   async #lookAtAll(): Promise<void> {

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { emissionUs, slackUs } from '../model/profile.js';
+import { DEFAULT_CAPACITY, hasLimit } from '../model/profile.js';
 import type { RedisLink } from '../redis/connection.js';
 import { type ShardTag, shardTag } from '../redis/keys.js';
 import { isPassing } from '../redis/outage.js';
 import { type Argument, runScript, type Script } from '../redis/script.js';
 import { Batcher } from './batcher.js';
-import { finite } from './profile-bytes.js';
+import { capacityArguments } from './capacity-arguments.js';
+import { type Holders, permitScripts } from './permit-scripts.js';
 import { type Dispatched, type Emitted, type JobFields, scripts, type Turn } from './scripts.js';
 import type { TypeSettings } from './settings.js';
 import { OtherData, STORED_FORMAT } from './stored-data.js';
@@ -56,6 +57,8 @@ export const ELSEWHERE = '-';
 export interface Settled {
   readonly verdict: 'settled' | 'lost';
   readonly next: Dispatched;
+  /** The permit of the run that ended, where it had one. */
+  readonly permit?: string;
 }
 
 export interface WorkSourceOptions {
@@ -97,10 +100,13 @@ export class WorkSource {
 
   /** Tells Redis the type's capacity. Throws {@link OtherData}, and writes nothing, where it cannot go on with what is there. */
   async configure(): Promise<void> {
-    const { capacity, slackUs: stated } = this.#settings;
-    const perUnitUs = emissionUs(capacity.ratePerSecond);
-    const slack = slackUs(perUnitUs, stated);
-    const argv = ['', STORED_FORMAT, perUnitUs, capacity.burst, finite(capacity.concurrency), slack, this.#shards];
+    const { capacity, slackUs } = this.#settings;
+    const isOnlyOne = this.#shards === 1;
+    // What several shards may do in all, none of them can hold: it lets nothing start without a permit, and nothing at all in a pause.
+    const ratePerSecond = capacity.ratePerSecond === 0 ? 0 : Infinity;
+    const own = isOnlyOne ? capacity : { ...DEFAULT_CAPACITY, ratePerSecond };
+    const permits = !isOnlyOne && hasLimit(capacity) ? '1' : '';
+    const argv = ['', STORED_FORMAT, ...capacityArguments(own, slackUs), this.#shards, permits];
     const reply = await this.#run(scripts.configure, argv);
     if (reply.kind === 'ok') return;
     throw new OtherData(this.type, reply.kind, reply.stored, this.#shards);
@@ -112,8 +118,13 @@ export class WorkSource {
   }
 
   /** Takes the fairest ready job of any tenant, under a token that is new to every dispatch. */
-  dispatch(token: string, floor: Floor = ''): Promise<Dispatched> {
-    return this.#run(scripts.dispatch, ['', token, this.lockMs, STEP_LIMIT, ...this.#keep(), floor]);
+  dispatch(token: string, floor: Floor = '', permit = ''): Promise<Dispatched> {
+    return this.#run(scripts.dispatch, ['', token, this.lockMs, STEP_LIMIT, ...this.#keep(), floor, permit]);
+  }
+
+  /** Which of these permits no run of the shard holds, its runs without one, and its time. */
+  holders(permits: readonly string[]): Promise<Holders> {
+    return this.#run(permitScripts.holders, ['', ...permits]);
   }
 
   /** Where this shard stands, once it has followed what was served in others. */
@@ -176,8 +187,8 @@ export class WorkSource {
     return this.#run(scripts.emit, [token, first, ...chunks]);
   }
 
-  /** The job costs this many units, 0.001 to 10,000. False when it is no longer this worker's. */
-  charge(token: string, cost: number): Promise<boolean> {
+  /** The job costs this many units, 0.001 to 10,000. Says whether it is this worker's still, and its permit ('' where it has none). */
+  charge(token: string, cost: number): Promise<{ readonly isHeld: boolean; readonly permit: string }> {
     return this.#run(scripts.charge, ['', token, cost]);
   }
 

@@ -72,8 +72,8 @@ export class ScriptShard {
   attempts = 3;
   lockMs = 600_000;
   stepLimit = 100;
-  /** '1': workers are scarce in another shard of the type. */
-  beside: '' | '1' = '';
+  /** How many jobs more may start by what other shards of the type leave; '' when this is the only one. */
+  beside: number | '' = '';
   /** Up to where virtual time has come in any shard of the type; '' when this is the only one. */
   floor: number | '' = '';
   readonly #change: ChangeScript | undefined;
@@ -121,8 +121,8 @@ export class ScriptShard {
     return { ...reply, first: reply.verdicts[0] };
   }
 
-  dispatch(token: string): Promise<Dispatched> {
-    const argv = [this.nowUs, token, this.lockMs, this.stepLimit, this.keepAgeMs, this.keepCount, this.floor];
+  dispatch(token: string, permit = ''): Promise<Dispatched> {
+    const argv = [this.nowUs, token, this.lockMs, this.stepLimit, this.keepAgeMs, this.keepCount, this.floor, permit];
     return this.run(scripts.dispatch, argv);
   }
 
@@ -149,8 +149,8 @@ export class ScriptShard {
     ]);
   }
 
-  charge(token: string, cost: number): Promise<boolean> {
-    return this.run(scripts.charge, [this.nowUs, token, cost]);
+  async charge(token: string, cost: number): Promise<boolean> {
+    return (await this.run(scripts.charge, [this.nowUs, token, cost])).isHeld;
   }
 
   cancel(tenant: string, id: string): Promise<ReplyOf<'cancel'>> {
@@ -170,9 +170,9 @@ export class ScriptShard {
     return this.run(scripts.pause, [this.nowUs, encodeTenant(tenant), stopped ? '1' : '0']);
   }
 
-  configure(capacity: Capacity, format = 1, shards = 1): Promise<ReplyOf<'configure'>> {
+  configure(capacity: Capacity, format = 1, shards = 1, permits: '' | '1' = ''): Promise<ReplyOf<'configure'>> {
     const { emissionUs = 0, burst = 1, concurrency = 1e15, slackUs = 25_000 } = capacity;
-    return this.run(scripts.configure, [this.nowUs, format, emissionUs, burst, concurrency, slackUs, shards]);
+    return this.run(scripts.configure, [this.nowUs, format, emissionUs, burst, concurrency, slackUs, shards, permits]);
   }
 
   recover(maxStalled: number, cursor = '0', count = 1000): Promise<ReplyOf<'recover'>> {

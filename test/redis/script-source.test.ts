@@ -11,6 +11,7 @@ import { library as rights } from '../../src/redis/missing-rights.js';
 import { bullScripts, type Library, readLibrary, replacedHelpers, scriptNames } from '../../src/redis/script-source.js';
 import { library as keyLibrary } from '../../src/shaping/api-key-scripts.js';
 import { library as overrideLibrary } from '../../src/shaping/override-scripts.js';
+import { library as permitLibrary } from '../../src/shaping/permit-scripts.js';
 import { library as shapedLibrary } from '../../src/shaping/scripts.js';
 import { library as surveyLibrary } from '../../src/shaping/survey-scripts.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
@@ -18,7 +19,16 @@ import { startRedis, type TestRedis } from '../support/redis-server.js';
 const LUA = fileURLToPath(new URL('../../lua', import.meta.url));
 const LUA_TESTS = fileURLToPath(new URL('../lua', import.meta.url));
 
-const LIBRARIES = [shapedLibrary, policingLibrary, leaseLibrary, overrideLibrary, keyLibrary, surveyLibrary, rights];
+const LIBRARIES = [
+  shapedLibrary,
+  policingLibrary,
+  leaseLibrary,
+  overrideLibrary,
+  keyLibrary,
+  surveyLibrary,
+  permitLibrary,
+  rights,
+];
 
 /** One file for a verb and its inverse, or all that is done with one thing. */
 const TEST_FILES: Readonly<Record<string, string>> = {
@@ -27,6 +37,11 @@ const TEST_FILES: Readonly<Record<string, string>> = {
   add_key: 'api_keys',
   revoke_key: 'api_keys',
   use_key: 'api_keys',
+  permit: 'permits',
+  allot: 'permits',
+  adopt: 'permits',
+  holders: 'permits',
+  taken: 'permits',
 };
 
 /** Files that stand for a different one of BullMQ's commands each. */
@@ -142,6 +157,7 @@ describe('a library', () => {
       'keep_age',
       'keep_count',
       'floor',
+      'permit',
     ]);
     expect(functions.get('renew')?.argv).toEqual(['lock', 'tokens...']);
   });

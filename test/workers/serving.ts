@@ -1,4 +1,6 @@
+import { DEFAULT_CAPACITY } from '../../src/model/profile.js';
 import { openConnection, Subscriber, untilReady } from '../../src/redis/connection.js';
+import { PermitDesk } from '../../src/shaping/permit-desk.js';
 import type { EndedRun } from '../../src/shaping/run-job.js';
 import { TypeSource } from '../../src/shaping/type-source.js';
 import type { WorkSource } from '../../src/shaping/work-source.js';
@@ -38,7 +40,9 @@ export async function serve(options: ServeOptions) {
     abandonAfterMs: 100,
     ...options.plan,
   };
-  const runner = new Runner(new TypeSource([options.source(commands)]), slots, plan, () => LOG);
+  const source = options.source(commands);
+  const permits = new PermitDesk(commands, source.tag, { capacity: DEFAULT_CAPACITY }, [source]);
+  const runner = new Runner(new TypeSource([source], permits), slots, plan, () => LOG);
   const pool = new Pool(commands, new Subscriber(messages), [runner], { lockMs, stalledIntervalMs, maxStalled: 1 });
   const ended: EndedRun[] = [];
   const errors: unknown[] = [];
