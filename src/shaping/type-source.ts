@@ -96,10 +96,8 @@ export class TypeSource {
   async dispatch(token: string): Promise<Dispatched> {
     if (!this.isSpread) return this.#first.dispatch(token);
     const doubted = this.#inDoubt.shardOf(token);
-    if (doubted !== undefined) {
-      const found = await this.#take(doubted, token);
-      if (found?.kind === 'job') return found;
-    }
+    const begun = doubted === undefined ? undefined : await this.#take(doubted, token);
+    if (begun?.kind === 'job') return begun;
     const found = await this.#takeNext(token);
     await this.#permits.flush();
     return found;
@@ -114,9 +112,7 @@ export class TypeSource {
     const own = this.#shardOf(held);
     const holdMs = outcome.kind === 'busy' && outcome.scope === 'type' ? outcome.holdMs : undefined;
     const staysHere = nextToken !== undefined && holdMs === undefined && !this.#permits.isNeeded;
-    if (staysHere && this.#isTurnOf(own, nextToken)) {
-      return this.#settleAndTake(own, held, outcome, nextToken);
-    }
+    if (staysHere && this.#isTurnOf(own, nextToken)) return this.#settleAndTake(own, held, outcome, nextToken);
     const ended = this.#source(own).settle(held, outcome, nextToken && ELSEWHERE, this.#turns.virtualTime);
     const look = nextToken !== undefined && this.#turns.needsLook(performance.now()) ? this.#look() : undefined;
     const [settled] = await Promise.all([ended, look]);
