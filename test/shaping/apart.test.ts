@@ -1,6 +1,8 @@
 import type { Redis } from 'ioredis';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { closeConnection, openConnection, untilReady } from '../../src/redis/connection.js';
+import { shardTag } from '../../src/redis/keys.js';
+import { PermitDesk } from '../../src/shaping/permit-desk.js';
 import { RedisShaping } from '../../src/shaping/redis-shaping.js';
 import { typeSettings } from '../../src/shaping/settings.js';
 import { TypeSource } from '../../src/shaping/type-source.js';
@@ -32,7 +34,8 @@ async function open(areApart: boolean) {
     const options = { worker: 'w', lockMs: 30_000, shard: { index, count: 2 } };
     return new WorkSource(each, type.name, typeSettings(type.settings, type.name), options);
   });
-  const source = new TypeSource(sources, areApart);
+  const permits = new PermitDesk(link, shardTag(type.name), typeSettings(type.settings, type.name), sources);
+  const source = new TypeSource(sources, permits, areApart);
   await source.configure();
   for (const [shard, tenant] of tenants.entries()) {
     const shaping = new RedisShaping(shard === 0 ? link : otherLink, type.settings);
