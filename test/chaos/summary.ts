@@ -16,8 +16,8 @@ export interface ChaosSummary {
   readonly passed: boolean;
   /** All zero in a run that passed. */
   readonly zeros: Readonly<Record<string, number>>;
-  /** What a cut under `everysec` took of what was accepted within 2 s before it. */
-  readonly lostWithinTheLastSeconds: number;
+  /** What cuts under `everysec` took of what was accepted shortly before them, and how long before the oldest of it was. */
+  readonly lostBeforeCuts: { readonly jobs: number; readonly oldestMs: number };
   readonly accepted: number;
   readonly answers: Readonly<Record<string, number>>;
   readonly longestAnswerMs: number;
@@ -51,9 +51,12 @@ export function summaryOf(parts: SummaryParts): ChaosSummary {
   const { order, blows, ledger, books, samples, verdict, again, cuts } = parts;
   const rollsBack = order.cut && order.durability === 'everysec';
   const kills = blows.filter(({ fault }) => fault === 'Redis killed');
-  const mayBeLost = (acceptedAt: number) =>
-    rollsBack && kills.some(({ from, to }) => acceptedAt > from - LAST_SECONDS_MS && acceptedAt < to);
-  const late = books.lost.filter(({ acceptedAt }) => mayBeLost(acceptedAt));
+  /** How long before the cuts that may have taken it. */
+  const agesOf = ({ acceptedAt }: { readonly acceptedAt: number }) =>
+    kills.flatMap(({ from, to }) =>
+      acceptedAt > from - LAST_SECONDS_MS && acceptedAt < to ? [from - acceptedAt] : [],
+    );
+  const late = rollsBack ? books.lost.filter((job) => agesOf(job).length > 0) : [];
   // The job that a rollback took is made anew under its key.
   const doubled = ledger.doubled.filter(({ first }) => !late.some(({ id }) => id === first));
   // After a rollback what had ended may run again: the referee's word is not asked.
@@ -87,7 +90,7 @@ export function summaryOf(parts: SummaryParts): ChaosSummary {
     ...{ seed: order.seed, seconds: order.seconds, durability: order.durability, cut: order.cut },
     passed: Object.values(zeros).every((count) => count === 0) && ledger.accepted.size > 0,
     zeros,
-    lostWithinTheLastSeconds: late.length,
+    lostBeforeCuts: { jobs: late.length, oldestMs: Math.round(Math.max(0, ...late.flatMap(agesOf))) },
     accepted: ledger.accepted.size,
     answers: Object.fromEntries([...ledger.statuses].map(([status, count]) => [String(status), count])),
     longestAnswerMs: Math.round(ledger.longestAnswerMs),
@@ -119,14 +122,16 @@ function middle(values: readonly number[]): number {
 
 /** The summary in lines for a terminal. */
 export function linesOf(summary: ChaosSummary): string[] {
-  const { zeros, blows, ranAgain, cutBytes } = summary;
+  const { zeros, blows, ranAgain, cutBytes, lostBeforeCuts } = summary;
   return [
     '',
     `seed ${summary.seed}, ${summary.seconds} s, durability ${summary.durability}${summary.cut ? ', cut back to what was synced' : ''}`,
     `${summary.accepted} jobs accepted, ${summary.starts} starts, ${summary.samples} samples; answers ${JSON.stringify(summary.answers)}; the longest took ${summary.longestAnswerMs} ms`,
     ...Object.entries(zeros).map(([what, count]) => `${count === 0 ? '  ok ' : ' BAD '} ${what}: ${count}`),
-    ...(summary.lostWithinTheLastSeconds > 0
-      ? [`      lost of what was accepted within the last 2 s before a cut: ${summary.lostWithinTheLastSeconds}`]
+    ...(lostBeforeCuts.jobs > 0
+      ? [
+          `      cuts took ${lostBeforeCuts.jobs} accepted jobs, the oldest accepted ${lostBeforeCuts.oldestMs} ms before`,
+        ]
       : []),
     ...summary.faults.slice(0, 40).map((sentence) => `      ${sentence}`),
     'recovery                        blows    p50 ms    max ms',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { newJobId, parseJobId } from '../../src/shaping/job-id.js';
+import { madeAtMs, newJobId, parseJobId } from '../../src/shaping/job-id.js';
 
 const TYPE = fc.stringMatching(/^[a-z][a-z0-9_-]{0,39}$/);
 
@@ -19,6 +19,13 @@ describe('a job id', () => {
     expect(ids).toEqual([...ids].sort());
   });
 
+  test('says when it was made', () => {
+    const before = Date.now();
+    const madeAt = madeAtMs(newJobId('ocr'));
+    expect(madeAt).toBeGreaterThanOrEqual(before);
+    expect(madeAt).toBeLessThanOrEqual(Date.now());
+  });
+
   test('names the shard 0 where there is one', () => {
     expect(parseJobId(newJobId('ocr'))?.shard).toBe(0);
   });
@@ -33,6 +40,7 @@ describe('no job id', () => {
     ['no shard', GOOD.slice(0, -2)],
     ['capitals', GOOD.toUpperCase()],
     ['a letter that ULIDs leave out', GOOD.replace(/^./, 'u')],
+    ['a time that no ULID can have', GOOD.replace(/^./, '8')],
     ['a type that begins with a digit', GOOD.replace('.ocr.', '.1ocr.')],
     ['a type that is too long', GOOD.replace('.ocr.', `.${'a'.repeat(41)}.`)],
     ['a shard that is no number', GOOD.replace(/0$/, 'x')],

@@ -82,7 +82,7 @@ it('a job that is cancelled while it waits leaves one line', async () => {
   expect((await send(`/v1/jobs/${id}?tenant=initech`, undefined, 'DELETE')).status).toBe(200);
   await headgate.until(() => headgate.said('job cancelled').length > 0, 'the end was logged');
   expect(headgate.said('job cancelled')).toMatchObject([
-    { level: 30, job: id, tenant: 'initech', type: 'plain', outcome: 'cancelled' },
+    { level: 30, job: id, tenant: 'initech', type: 'plain', outcome: 'cancelled', waitMs: expect.any(Number) },
   ]);
 });
 

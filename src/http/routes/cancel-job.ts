@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { parseJobId } from '../../shaping/job-id.js';
+import { madeAtMs, parseJobId } from '../../shaping/job-id.js';
 import { principalOf } from '../first-look.js';
 import type { HttpApp, RouteParts } from '../http-app.js';
 import { isJobId, NO_SUCH_JOB } from '../job-id.js';
@@ -36,7 +36,10 @@ export function cancelJob(app: HttpApp, { shaping }: RouteParts): void {
       switch (cancellation) {
         case 'cancelled':
           request.log.info(
-            { job: id, tenant: tenant.value, type: parseJobId(id)?.type, outcome: cancellation },
+            {
+              ...{ job: id, tenant: tenant.value, type: parseJobId(id)?.type, outcome: cancellation },
+              waitMs: Math.max(0, Date.now() - madeAtMs(id)),
+            },
             'job cancelled',
           );
           return reply.code(200).send({ id, state: 'cancelled' });
