@@ -61,6 +61,7 @@ export class WorkerMetrics {
     const lag = this.#registry.histogram(METRICS.lag);
     pool.on('active', (job, slip) => runs.started(job, slip));
     for (const event of ['completed', 'failed', 'released'] as const) pool.on(event, (run) => runs.ended(run));
+    pool.on('unseen', (ends) => runs.unseen(ends));
     pool.on('taken', (type, lagMs) => lag.observe({ type }, lagMs / 1000));
     pool.on('stalled', (ids) => {
       for (const id of ids) runs.recovered(parseJobId(id)?.type ?? '', 1);

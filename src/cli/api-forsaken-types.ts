@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.js';
+import type { ApiMetrics } from '../http/api-metrics.js';
 import type { RedisLink } from '../redis/connection.js';
 import { type Agent, makeAgent } from '../shaping/agent.js';
 import { ForsakenTypes } from '../shaping/forsaken-types.js';
@@ -15,14 +16,17 @@ const LONGEST_PAUSE_MS = 60_000;
 /** Has an API process look for types that nobody serves any more, at once and every so often. */
 export function watchForsakenTypes(
   { forsakenAfterMs }: Config,
-  { commands, settings, log }: { commands: RedisLink; settings: Settings; log: Logger },
+  { commands, settings, metrics, log }: { commands: RedisLink; settings: Settings; metrics: ApiMetrics; log: Logger },
 ): Pick<Agent, 'start' | 'stop'> {
   const outbox = new Outbox(commands, settings.shards, new RedisShaping(commands, settings), (dropped) =>
     log.warn(dropped, DROPPED),
   );
   const types = new ForsakenTypes(commands, settings, {
     afterMs: forsakenAfterMs,
-    onUnseen: (ends) => logUnseen(log, ends),
+    onUnseen: (ends) => {
+      metrics.runs.unseen(ends);
+      logUnseen(log, ends);
+    },
     drain: (type) => outbox.drain(type),
   });
   const agent = makeAgent(() => types.look(), {

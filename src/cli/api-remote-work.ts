@@ -37,7 +37,10 @@ export function openRemoteWork(
           metrics.runs.ended(run);
           logRun(log, run);
         },
-        unseen: (ends) => logUnseen(log, ends),
+        unseen: (ends) => {
+          metrics.runs.unseen(ends);
+          logUnseen(log, ends);
+        },
         recovered: (type, ids) => {
           metrics.runs.recovered(type, ids.length);
           log.warn({ ids }, 'jobs of a worker that is gone were taken back');

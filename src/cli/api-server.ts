@@ -77,7 +77,7 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
   admitting?.watchScripts(metrics.watchScript);
   policing.watchScripts(metrics.watchScript);
   const remote = openRemoteWork(config, { commands, settings, overrides, metrics, log });
-  const forsaken = watchForsakenTypes(config, { commands, settings, log });
+  const forsaken = watchForsakenTypes(config, { commands, settings, metrics, log });
   const app = buildApp({
     shaping,
     door,

@@ -156,6 +156,16 @@ export const METRICS = {
     'tenant',
     'outcome',
   ),
+  endedUnseen: counter(
+    {
+      name: 'headgate_jobs_ended_unseen_total',
+      of: 'both',
+      help: 'Jobs whose end no run told of: expired, or ended with a worker that is gone.',
+    },
+    'type',
+    'tenant',
+    'outcome',
+  ),
   wait: histogram(
     {
       name: 'headgate_job_wait_seconds',

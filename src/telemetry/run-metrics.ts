@@ -1,7 +1,7 @@
 import type { Counter, Histogram } from 'prom-client';
 import type { MetricRegistry } from './metric-registry.js';
 import { METRICS } from './metric-table.js';
-import type { SeenRun } from './run-line.js';
+import type { LoggedEnd, SeenRun } from './run-line.js';
 import type { TenantLabels } from './tenant-labels.js';
 
 type OfTenant = 'type' | 'tenant';
@@ -11,6 +11,7 @@ export class RunMetrics {
   readonly #tenants: TenantLabels;
   readonly #started: Counter<OfTenant>;
   readonly #ended: Counter<OfTenant | 'outcome'>;
+  readonly #endedUnseen: Counter<OfTenant | 'outcome'>;
   readonly #wait: Histogram<OfTenant>;
   readonly #run: Histogram<OfTenant>;
   readonly #slip: Histogram<'type' | 'basis'>;
@@ -22,6 +23,7 @@ export class RunMetrics {
     this.#tenants = tenants;
     this.#started = registry.counter(METRICS.started);
     this.#ended = registry.counter(METRICS.ended);
+    this.#endedUnseen = registry.counter(METRICS.endedUnseen);
     this.#wait = registry.histogram(METRICS.wait);
     this.#run = registry.histogram(METRICS.run);
     this.#slip = registry.histogram(METRICS.slip);
@@ -48,6 +50,13 @@ export class RunMetrics {
     if (verdict === 'lost') this.#lostLocks.inc({ type });
     this.#wait.observe(labels, waitMs / 1000);
     this.#run.observe(labels, runMs / 1000);
+  }
+
+  /** Jobs ended without a run that could say so. */
+  unseen(ends: readonly LoggedEnd[]): void {
+    for (const { job, ending } of ends) {
+      this.#endedUnseen.inc({ type: job.type, tenant: this.#tenants.of(job.tenant), outcome: ending });
+    }
   }
 
   /** So many jobs were taken back from workers that are gone. */

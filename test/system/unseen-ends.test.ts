@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { numberField } from '../referee/json-field.js';
 import type { Witness } from '../referee/witness.js';
 import type { HeadgateProcess } from '../support/headgate-process.js';
 import { idOf, type RefereedSystem, refereedSystem } from './support/refereed-system.js';
@@ -13,7 +14,7 @@ let witness: Witness;
 const workers: HeadgateProcess[] = [];
 
 const startWorker = async () => {
-  const worker = await system.folder.start('work', ['--concurrency', 'a=1']);
+  const worker = await system.folder.start('work', ['--concurrency', 'a=1', '--health-listen', '0']);
   workers.push(worker);
   return worker;
 };
@@ -46,6 +47,17 @@ const linesOf = (ids: readonly string[]) =>
     .flatMap((worker) => ['job expired', 'job failed', 'job completed'].flatMap((message) => worker.said(message)))
     .filter(({ job }) => ids.includes(String(job)));
 
+/** How many jobs of a tenant ended so, as the workers that are there count them. */
+async function counted(tenant: string, outcome: string): Promise<number> {
+  const counts = workers.map(async (worker) => {
+    const port = numberField(worker.said('worker is ready')[0], 'healthPort');
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    const labels = `type="a",tenant="${tenant}",outcome="${outcome}"`;
+    return Number(new RegExp(`^headgate_jobs_ended_unseen_total\\{${labels}\\} (\\d+)`, 'm').exec(text)?.[1] ?? 0);
+  });
+  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+}
+
 const startOf = (job: string, times: number) =>
   system.referee.until((trace) => trace.filter((each) => each.kind === 'start' && each.job === job).length >= times);
 
@@ -69,6 +81,7 @@ it('jobs that expire leave one line each, whichever process of several writes it
     waitMs: expect.any(Number),
   });
   expect(Number(line?.waitMs)).toBeGreaterThan(0);
+  expect(await counted('late', 'expired')).toBe(EXPIRING);
 });
 
 it('a job whose workers were killed one after another leaves one line: that it failed, and why', async () => {
