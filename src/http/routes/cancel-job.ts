@@ -35,13 +35,7 @@ export function cancelJob(app: HttpApp, { shaping }: RouteParts): void {
       const cancellation = isJobId(id) ? await shaping.cancel(tenant.value, id) : 'not_found';
       switch (cancellation) {
         case 'cancelled':
-          request.log.info(
-            {
-              ...{ job: id, tenant: tenant.value, type: parseJobId(id)?.type, outcome: cancellation },
-              waitMs: Math.max(0, Date.now() - madeAtMs(id)),
-            },
-            'job cancelled',
-          );
+          request.log.info({ job: id, tenant: tenant.value, ...lifeOf(id), outcome: cancellation }, 'job cancelled');
           return reply.code(200).send({ id, state: 'cancelled' });
         case 'cancel_requested':
           return reply.code(202).send({ id, state: 'active', cancelRequested: true });
@@ -52,4 +46,10 @@ export function cancelJob(app: HttpApp, { shaping }: RouteParts): void {
       }
     },
   );
+}
+
+/** What an id says of its job. */
+function lifeOf(id: string): { readonly type?: string; readonly waitMs?: number } {
+  const home = parseJobId(id);
+  return home ? { type: home.type, waitMs: Math.max(0, Date.now() - madeAtMs(id)) } : {};
 }
