@@ -16,7 +16,7 @@ type Answer = { readonly status: number; readonly body: unknown };
 
 /** Callers at once. */
 const CALLERS = 4;
-const IDLE_CONNECTIONS = 500;
+const IDLE_CONNECTIONS = 1500;
 const BATCH = 1000;
 const DAY_MS = 86_400_000;
 
