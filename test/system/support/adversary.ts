@@ -111,9 +111,9 @@ export class Adversary {
           this.#ask('POST', `/v1/types/${type}/pause`, '{}'),
         ]),
       'pages upon pages': () => this.#ask('GET', `/v1/jobs?type=${type}&state=delayed&limit=100`),
-      'connections that say nothing': async () => this.#open(20, ''),
+      'connections that say nothing': async () => this.#open(80, ''),
       'connections that stop in the middle': async () =>
-        this.#open(20, 'POST /v1/jobs HTTP/1.1\r\nhost: a\r\nx-slow: '),
+        this.#open(80, 'POST /v1/jobs HTTP/1.1\r\nhost: a\r\nx-slow: '),
     };
   }
 
