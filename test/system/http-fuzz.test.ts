@@ -25,7 +25,6 @@ const DEADLINE_MS = 30_000;
 /** A claim waits up to a minute for a job, as it says; who asked has long left then. */
 const CLAIM = { path: '/v1/workers/claim', patienceMs: 1000 };
 const MOST_MEMORY = 1.2;
-const MOST_OUTAGES = 0.01 * REQUESTS;
 /** It takes one minute where nothing else runs, and five where ten others do. */
 const TIMEOUT_MS = 1_200_000;
 /** To make what was answered wrongly smaller: it is told as it is, too, and a test that runs out of time tells nothing. */
@@ -122,9 +121,6 @@ async function material(): Promise<Material> {
   };
 }
 
-/** A machine so busy that Redis misses its deadline is an outage, which is answered as one; {@link MOST_OUTAGES} says how often. */
-const isFault = (status: number): boolean => status >= 500 && status !== 503;
-
 /** What is wrong with how a request was answered; undefined when nothing is. */
 async function faultOf(request: ApiRequest): Promise<string | undefined> {
   const mayBeLeft = request.url.startsWith(CLAIM.path);
@@ -136,7 +132,7 @@ async function faultOf(request: ApiRequest): Promise<string | undefined> {
       leave: (head) => head.headers['content-type']?.startsWith('text/event-stream') === true,
     });
     seen.set(status, (seen.get(status) ?? 0) + 1);
-    if (isFault(status)) return `${status} ${body}`;
+    if (status >= 500) return `${status} ${body}`;
     if (status < 400 || request.method === 'HEAD') return undefined;
     if (headers['content-type'] !== 'application/problem+json') return `no problem document: ${status} ${body}`;
     return JSON.parse(body).code in PROBLEMS ? undefined : `an unknown code: ${body}`;
@@ -149,13 +145,13 @@ async function faultOfRaw(bytes: RawRequest): Promise<string | undefined> {
   try {
     const statuses = await sendRaw(port, bytes, DEADLINE_MS);
     for (const status of statuses) seen.set(status, (seen.get(status) ?? 0) + 1);
-    return statuses.some(isFault) ? `answered ${statuses}` : undefined;
+    return statuses.some((status) => status >= 500) ? `answered ${statuses}` : undefined;
   } catch (error) {
     return String(error);
   }
 }
 
-test(`${REQUESTS} requests of any kind: none fails the server, none hangs, nothing crashes, and memory stays`, {
+test(`${REQUESTS} requests of any kind: none is answered 5xx, none hangs, nothing crashes, and memory stays`, {
   timeout: TIMEOUT_MS,
 }, async () => {
   const seed = randomInt(2 ** 31);
@@ -172,7 +168,6 @@ test(`${REQUESTS} requests of any kind: none fails the server, none hangs, nothi
   expect(last / warm, `seed ${seed}: ${warm} bytes after ${WARM}, ${last} at the end; ${answers}`).toBeLessThan(
     MOST_MEMORY,
   );
-  expect(seen.get(503) ?? 0, `so many were answered 503, seed ${seed}: ${answers}`).toBeLessThan(MOST_OUTAGES);
   for (const status of [200, 202, 400, 401, 403, 404, 405, 422, 429]) {
     expect(seen.get(status), `so many were answered ${status}, seed ${seed}: ${answers}`).toBeGreaterThan(0);
   }
