@@ -1,5 +1,5 @@
+import { configWarnings } from '../config/config-warnings.js';
 import type { LiveConfig } from '../config/live-config.js';
-import { overcommitments } from '../config/overcommitment.js';
 import { OVERRIDE_FIELDS } from '../config/override-schema.js';
 import { withoutSecrets } from '../config/override-values.js';
 import { formatPath } from '../config/problem.js';
@@ -71,13 +71,13 @@ export function followOverrides(parts: OverrideParts): LiveOverrides {
 
   let firstRead: Promise<unknown> = Promise.resolve();
   const tellOverrides = once(() => logOverrides(live, log));
-  const tellPromises = once(() => logOvercommitments(live, log));
+  const tellWarnings = once(() => logWarnings(live, log));
   const refresh = async (): Promise<void> => {
     try {
       await Promise.all([library, overrideLibrary].map((each) => loadLibrary(commands, each)));
       if (!(await follower.reload({ silent: true }))) return;
       tellOverrides();
-      tellPromises();
+      tellWarnings();
     } catch (error) {
       if (!isPassing(error)) onError(error);
     }
@@ -104,7 +104,7 @@ export function followOverrides(parts: OverrideParts): LiveOverrides {
     admin: administration({ ...schedule, store, follower }),
     tried: async () => {
       await firstRead;
-      tellPromises();
+      tellWarnings();
     },
     close: async () => {
       await follower.stop();
@@ -132,8 +132,8 @@ function logOverrides(live: LiveConfig, log: Logger): void {
   }
 }
 
-function logOvercommitments(live: LiveConfig, log: Logger): void {
-  for (const { type, message } of overcommitments(live.view)) log.warn({ type }, message);
+function logWarnings(live: LiveConfig, log: Logger): void {
+  for (const { message, ...about } of configWarnings(live.view)) log.warn(about, message);
 }
 
 function once(act: () => void): () => void {

@@ -90,6 +90,10 @@ describe('headgate config check', () => {
       const flags = ['config', 'check', '--config', folder.configFile];
       const good = await folder.runBare(flags);
       expect(good).toMatchObject({ code: 0, stdout: `${folder.configFile} can be used\n`, stderr: '' });
+      await writeFile(join(folder.dir, 'headgate.yaml'), 'types: {}\ntiers: { free: { rate: 0 } }\n');
+      const paused = await folder.runBare(flags);
+      expect(paused.code).toBe(0);
+      expect(paused.stdout).toContain('warning: a rate of 0 means paused: nothing starts by tiers.free.rate\n');
       await writeFile(join(folder.dir, 'headgate.yaml'), 'types: {}\ntiers: { free: { wieght: 1 } }\n');
       const bad = await folder.runBare(flags);
       expect([bad.code, bad.stdout, bad.stderr]).toMatchObject([1, '', expect.stringContaining('tiers.free.wieght')]);

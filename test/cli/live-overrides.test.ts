@@ -97,6 +97,14 @@ test('rates of the file that add up to more than a capacity are warned of once, 
   expect((await apiOver(dir)).said('add up to')).toEqual([]);
 });
 
+test('a rate of 0 in the file is said to mean paused', async () => {
+  const dir = await dataFolder();
+  await redisOver(dir);
+  const still = await apiOver(dir, YAML.replace('rate: 4/s', 'rate: 0'));
+  expect(still.said('a rate of 0 means paused')).toMatchObject([{ level: 40, places: ['tenants.acme.rate'] }]);
+  expect((await apiOver(dir)).said('means paused')).toEqual([]);
+});
+
 test('a Redis that comes late brings its overrides, and what waits follows', async () => {
   const dir = await dataFolder();
   const server = await redisOver(dir);

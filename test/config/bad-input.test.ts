@@ -65,6 +65,8 @@ describe('a value that is not what the field holds is told with its place', () =
     ['maxWait', '366d', `${MAX_WAIT}; got "366d"`],
     ['maxWait', '-5s', `${MAX_WAIT}; got "-5s"`],
     ['weight', '0', `${WEIGHT}; got 0`],
+    ['weight', '-4', `${WEIGHT}; got -4`],
+    ['weight', '1e9', `${WEIGHT}; got 1e9`],
     ['weight', '0.0009', `${WEIGHT}; got 0.0009`],
     ['weight', '1000001', `${WEIGHT}; got 1000001`],
     ['weight', 'unlimited', `${WEIGHT}; got "unlimited"`],

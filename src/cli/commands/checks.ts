@@ -42,13 +42,13 @@ export function checkCommands(
 }
 
 async function checkConfig(load: WorkerOrder['load'], json: boolean): Promise<number> {
-  const [{ loadConfig }, { overcommitments }] = await Promise.all([
+  const [{ loadConfig }, { configWarnings }] = await Promise.all([
     import('../../config/load-config.js'),
-    import('../../config/overcommitment.js'),
+    import('../../config/config-warnings.js'),
   ]);
   try {
     const config = await loadConfig({ env: environment().variables, cwd: process.cwd(), ...load });
-    const warnings = overcommitments(config).map(({ message }) => message);
+    const warnings = configWarnings(config).map(({ message }) => message);
     const file = config.file ?? 'the configuration that comes with Headgate';
     const text = [`${file} can be used`, ...warnings.map((warning) => `warning: ${warning}`)];
     writeOut(json ? [JSON.stringify({ usable: true, file: config.file, warnings })] : text);

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config, ConfigError } from '../../config/config.js';
-import { overcommitments } from '../../config/overcommitment.js';
+import { configWarnings } from '../../config/config-warnings.js';
 import type { Finding } from './finding.js';
 
 /** What is to be said of a configuration that could not be read. */
@@ -21,7 +21,7 @@ export function faultyConfig(error: ConfigError): Finding[] {
 export async function configFindings(config: Config): Promise<Finding[]> {
   const { file, types, tiers, tenants, policies } = config;
   const named = `${types.size} types, ${tiers.size} tiers, ${tenants.size} tenants, ${policies.size} policies`;
-  const warnings = overcommitments(config).map(({ message }) => message);
+  const warnings = configWarnings(config).map(({ message }) => message);
   return [
     { about: 'config', level: 'ok', says: `${file ?? 'the one that comes with Headgate'}: ${named}` },
     ...warnings.map((says): Finding => ({ about: 'config', level: 'warning', says })),
