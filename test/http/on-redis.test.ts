@@ -182,6 +182,31 @@ describe('a bucket', () => {
   });
 });
 
+test('the promised times behind a running job move as its cost is corrected, up and down', async () => {
+  const before = Date.now();
+  await answer(post(chat()));
+  const { token } = await dispatched();
+  const startedBy = Date.now();
+  const behind = [await answer(post(chat())), await answer(post(chat()))];
+  /** A cost of so many units, at 5 a second, and the time after the start at which each job behind it is said to start. */
+  const expectStarts = async (cost: number, ms: readonly number[]) => {
+    await work.charge(token, cost);
+    for (const [i, each] of behind.entries()) {
+      const read = await answer(as('acme', { url: String(each.headers.location) }));
+      expect(read.body).toMatchObject({ position: i + 1, basis: 'rate' });
+      const releaseAt = Date.parse(read.body.releaseAt);
+      expect(releaseAt).toBeGreaterThanOrEqual(before + (ms[i] ?? Number.NaN) - 1);
+      expect(releaseAt).toBeLessThanOrEqual(startedBy + (ms[i] ?? Number.NaN) + 1);
+    }
+  };
+  await expectStarts(500, [100_000, 100_200]);
+  await expectStarts(1000, [200_000, 200_200]);
+  await expectStarts(300, [60_000, 60_200]);
+  const quoted = await answer(as('acme', { url: '/v1/quote?type=chat' }));
+  expect(Date.parse(quoted.body.startAt)).toBeGreaterThanOrEqual(before + 60_400 - 1);
+  expect(Date.parse(quoted.body.startAt)).toBeLessThanOrEqual(startedBy + 60_400 + 1);
+});
+
 test('a startBy that has passed is refused, one that cannot be met says what could be', async () => {
   const past = problemIn(await app.inject(post({ ...chat(), startBy: '2020-01-01T00:00:00Z' })));
   expect(past).toMatchObject({ status: 400, code: 'deadline_past', field: 'startBy' });

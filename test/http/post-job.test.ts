@@ -105,6 +105,13 @@ describe('a job that is let in', () => {
     await served.app.inject(post({ type: 'llm', data: {} }));
     expect(admits.at(-1)?.jobs[0]?.cost).toBe(10);
   });
+
+  test('takes its cost from the payload, and the type’s default where the field is missing', async () => {
+    await served.app.inject(post({ type: 'ocr', data: { pages: 9 } }));
+    expect(admits.at(-1)?.jobs[0]?.cost).toBe(9);
+    expect((await served.app.inject(post({ type: 'ocr', data: {} }))).statusCode).toBe(202);
+    expect(admits.at(-1)?.jobs[0]?.cost).toBe(1);
+  });
 });
 
 test('a replay is answered 202 with the same job, and says that it is one', async () => {

@@ -47,14 +47,14 @@ describe('it is noticed', () => {
     ],
     ['newcomers without virtual time', 'G3', [['num(tag_of(b))', 'num(b.finish)']]],
     [
-      'caps that are left to the callers',
+      'a cap checked outside the script',
       'G7',
       [
         ['if b.paused or active >= b.conc then', 'if b.paused then'],
         ['if b.paused or b.active >= b.conc then return false end', 'if b.paused then return false end'],
       ],
     ],
-    ["a type's cap that is left to the callers", 'G7', [['if ty.running >= ty.conc then', 'if false then']]],
+    ["a type's cap checked outside the script", 'G7', [['if ty.running >= ty.conc then', 'if false then']]],
     [
       'credit for idle time',
       'G1',

@@ -95,3 +95,67 @@ test('a delayed job starts no earlier than it falls due', async () => {
   shard.nowUs += 100_000;
   expect(await shard.read('a', 'd')).toMatchObject({ state: 'delayed', waitUs: 0 });
 });
+
+describe('where workers are scarce, the start that a read gives goes by what was measured', () => {
+  const SERVICE_US = 200_000;
+  const FREE = { ratePerSecond: Infinity };
+  const many = (tenant: string, count: number) =>
+    Array.from({ length: count }, (_, i) => ({ id: `${tenant}${100 + i}` }));
+
+  /** One slot, that serves five a second of two tenants for a while; the job in the middle of what waits of one. */
+  async function scarce() {
+    const shard = redis.shard();
+    let run = { token: 't0', tenant: 'a', id: 'a100' };
+    let tokens = 0;
+    const serve = async (count: number) => {
+      for (let i = 0; i < count; i += 1) {
+        shard.nowUs += SERVICE_US;
+        tokens += 1;
+        const token = `t${tokens}`;
+        const { next } = await shard.settle(run, { kind: 'completed', value: '1' }, token);
+        if (next.kind !== 'job') throw new Error('nothing to run');
+        run = { token, tenant: next.tenant, id: next.id };
+      }
+    };
+    for (const tenant of ['a', 'b']) await shard.admit(tenant, many(tenant, 300), FREE);
+    await shard.dispatch(run.token);
+    await serve(300);
+    const waitOf = async (id: string) => {
+      const found = await shard.read('a', id);
+      expect(found).toMatchObject({ state: 'waiting', basis: 'capacity' });
+      expect(found?.between?.earliestUs).toBeLessThanOrEqual(found?.waitUs ?? Number.NaN);
+      expect(found?.between?.latestUs).toBeGreaterThanOrEqual(found?.waitUs ?? Number.NaN);
+      return (found?.waitUs ?? Number.NaN) / SERVICE_US;
+    };
+    return { shard, serve, waitOf };
+  }
+  /** What a wait is, counted in service times. */
+  const expectAbout = (wait: number, turns: number) => {
+    expect(wait).toBeGreaterThan(0.8 * turns);
+    expect(wait).toBeLessThan(1.25 * turns);
+  };
+
+  test('and comes nearer as jobs before it are served', async () => {
+    const { serve, waitOf } = await scarce();
+    // Fifty of its tenant wait before it, and as many of the other one are served meanwhile.
+    expectAbout(await waitOf('a300'), 100);
+    await serve(60);
+    expectAbout(await waitOf('a300'), 40);
+  });
+
+  test('moves away as another tenant comes, and back as that one is cancelled', async () => {
+    const { shard, waitOf } = await scarce();
+    await shard.admit('c', many('c', 100), FREE);
+    // Of a wait of so many starts, by the weights of what is ready now.
+    expectAbout(await waitOf('a300'), 150);
+    for (const { id } of many('c', 100)) await shard.cancel('c', id);
+    expectAbout(await waitOf('a300'), 100);
+  });
+
+  test('moves as its tenant’s weight is changed', async () => {
+    const { shard, waitOf } = await scarce();
+    await shard.retime('a', { ...FREE, weight: 3 });
+    // Three of four starts are its tenant's.
+    expectAbout(await waitOf('a300'), (50 * 4) / 3);
+  });
+});
