@@ -3,7 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-const jiti = fileURLToPath(new URL('../node_modules/.bin/jiti', import.meta.url));
+/** Runs TypeScript as it is. */
+export const jiti = fileURLToPath(new URL('../node_modules/.bin/jiti', import.meta.url));
 
 /** Takes one measurement and has its answer in the type that it prints. */
 export type Take = <Result>(name: string, socketPath: string, options: object) => Promise<Result>;

@@ -1,21 +1,23 @@
 --[[
-  admit: add jobs of one bucket in their order, or say why not. The first job that does not fit closes the door for those
-  behind it; replays are answered all the same. A policed bucket charges a job as it is stored, or says when it conforms.
+  admit: add the jobs of requests, or say why not. A request is of one bucket, and its jobs join in their order: the first
+  that does not fit closes the door for those behind it, in that request; replays are answered all the same. A policed
+  bucket charges a job as it is stored, or says when it conforms.
 
   ARGV
     now          µs since 2025-01-01; "" for the server's clock
-    tenant       percent-encoded
-    profile      see lib/bucket; "" keeps what is stored
     keep_age     ms that results live
     keep_count   how many of them
-    closed       "1": an earlier call for the same request closed the door
     beside       how many jobs more may start by what other shards of the type leave; 0 where workers are scarce in one of
                  them; "": any number
-    jobs...      13 values each: id, name, priority (BullMQ's, 1 … 10), delay (ms), cost, data (JSON), options (JSON),
-                 idempotency key (hash) or "", digest of the request or "", start-by (ms since 1970) or "", request id or
-                 "", instant (ms since 1970) at which it joins the queue, in place of the delay, or "", who wants to
-                 be told of its end (see lib/outbox) or ""
-  Returns { unix ms, depth, free places, { verdict … } }, a verdict being
+    requests...  four values each, and its jobs:
+                 tenant    percent-encoded
+                 profile   see lib/bucket; "" keeps what is stored
+                 closed    "1": an earlier call for the same request closed the door
+                 count     how many jobs follow, each as lib/offered reads it
+  Requests in one call come to the same as one call after another at one instant, but for what a call costs before it does
+  anything; what Redis will not take of one is no reason not to admit the others.
+  Returns for each request { 'failed', what Redis said } or { 'answered', unix ms, depth, free places, { verdict … } }, a
+  verdict being
     { 'admitted', id, state, position (0: delayed), wait µs, basis, earliest µs, latest µs (-1: nobody has measured) }
     { 'replayed', id }
     { 'rejected', reason, limit or '', µs until it makes sense to try again (-1: unknown), wait µs }
@@ -27,13 +29,13 @@
 --- @include "lib/end_job"
 --- @include "lib/eta"
 --- @include "lib/door_charge"
---- @include "lib/json"
+--- @include "lib/offered"
 --- @bull addPrioritizedJob
 --- @bull addDelayedJob
 
-local WIDTH, FIRST = 13, 8
+local FIRST, REQUEST_WIDTH = 5, 4
 
--- Of the call under way: the bucket, what waits and is held (delayed jobs included) as jobs are added, and the refusal
+-- Of the request under way: the bucket, what waits and is held (delayed jobs included) as jobs are added, and the refusal
 -- that closed the door.
 local b, waiting, held, scarce, delay_from, closed, policed
 
@@ -137,28 +139,6 @@ local function store(job, e)
   held = held + 1
 end
 
--- The job named an instant, by the server's own clock: from here on that is a delay like any other.
-local function delay_until(job, run_at)
-  job.delay = math.max(0, math.ceil((us_of_unix_ms(run_at) + ty.offset - delay_from) / 1000))
-  if job.delay == 0 then return end
-  job.opts = json_decode(job.opts.json)
-  job.opts.delay = job.delay
-end
-
-local function read_job(ARGV, at)
-  local start_by = tonumber(ARGV[at + 9])
-  local job = {
-    id = ARGV[at], name = ARGV[at + 1], priority = tonumber(ARGV[at + 2]), delay = tonumber(ARGV[at + 3]),
-    cost = tonumber(ARGV[at + 4]), data = ARGV[at + 5], bytes = #ARGV[at + 5],
-    opts = { priority = ARGV[at + 2], delay = ARGV[at + 3], json = ARGV[at + 6] }, idem = ARGV[at + 7], digest = ARGV[at + 8],
-    start_by = start_by and us_of_unix_ms(start_by) + ty.offset, start_by_text = ARGV[at + 9], request = ARGV[at + 10],
-    hook = ARGV[at + 12],
-  }
-  local run_at = tonumber(ARGV[at + 11])
-  if run_at then delay_until(job, run_at) end
-  return job
-end
-
 local function verdict_on(job)
   local verdict = replay_of(job)
   if verdict then return verdict end
@@ -170,24 +150,40 @@ local function verdict_on(job)
   return { 'admitted', job.id, state, e.position, whole_us(e.promised.wait), e.promised.basis, range_of(e.promised) }
 end
 
-return function(ARGV)
-  load_type(ARGV[1])
-  ty.free_beside = tonumber(ARGV[7]) or math.huge
-  expire_overdue(100, tonumber(ARGV[4]), tonumber(ARGV[5]))
-  b = load_bucket(ARGV[2])
-  apply_profile(b, ARGV[3])
+-- What a request comes to, whose own values stand at `at`, its jobs before `behind`.
+local function admit_request(ARGV, at, behind)
+  b = load_bucket(ARGV[at])
+  apply_profile(b, ARGV[at + 1])
   promote_due(b, 1000)
   waiting = call('ZCARD', b.prioritized)
   held = waiting + (b.delayed_at < math.huge and call('ZCARD', b.delayed) or 0)
   scarce, policed = is_scarce(b), b.pace >= 2
-  closed = ARGV[6] == '1' and { 'rejected', 'door_closed', '', -1, 0 } or nil
+  closed = ARGV[at + 2] == '1' and { 'rejected', 'door_closed', '', -1, 0 } or nil
+  local verdicts = {}
+  for job = at + REQUEST_WIDTH, behind - 1, offered.WIDTH do verdicts[#verdicts + 1] = verdict_on(offered.read(ARGV, job, delay_from)) end
+  place_anew(b)
+  return { 'answered', unix_ms(raw_now), b.depth, math.max(0, b.depth - held), verdicts }
+end
+
+return function(ARGV)
+  load_type(ARGV[1])
+  ty.free_beside = tonumber(ARGV[4]) or math.huge
+  expire_overdue(100, tonumber(ARGV[2]), tonumber(ARGV[3]))
   -- BullMQ counts a delay from a whole millisecond. It is a lower bound, so that is the next one.
   delay_from = math.ceil(now / 1000) * 1000
-
-  local verdicts = {}
-  for at = FIRST, #ARGV, WIDTH do verdicts[#verdicts + 1] = verdict_on(read_job(ARGV, at)) end
-  place_anew(b)
+  local replies, at = {}, FIRST
+  while at <= #ARGV do
+    local behind = at + REQUEST_WIDTH + tonumber(ARGV[at + 3]) * offered.WIDTH
+    local is_done, reply = pcall(admit_request, ARGV, at, behind)
+    if not is_done then
+      -- Nothing is saved of a bucket that Redis would not let us finish.
+      loaded[ARGV[at]] = nil
+      reply = { 'failed', reply.err or reply }
+    end
+    replies[#replies + 1] = reply
+    at = behind
+  end
   wake_if_earlier()
   save()
-  return { unix_ms(raw_now), b.depth, math.max(0, b.depth - held), verdicts }
+  return replies
 end

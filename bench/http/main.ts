@@ -1,6 +1,7 @@
 import { startRedis } from '../../test/support/redis-server.js';
 import { inChild } from '../in-child.js';
 import { middle, ratio, shown, table } from '../markdown.js';
+import { serveBare } from './bare-api.js';
 import { CONNECTIONS, cannon, type Load } from './cannon.js';
 import { serveApi } from './served-api.js';
 import type { Waiters } from './waiters.js';
@@ -34,19 +35,35 @@ async function posts(path: string, body: object): Promise<Load> {
   await server.flush();
   const served = await serveApi(socketPath, 'unlimited');
   try {
-    await cannon(`${served.api.url}${path}`, body, WARM_SECONDS);
-    return await cannon(`${served.api.url}${path}`, body, SECONDS);
+    return await warmLoad(`${served.api.url}${path}`, body);
   } finally {
     await served.stop();
   }
 }
 
+/** The same to a route that only answers. */
+async function barePosts(): Promise<Load> {
+  process.stderr.write('POST to a bare route\n');
+  const bare = await serveBare();
+  try {
+    return await warmLoad(`${bare.url}/v1/jobs`, JOB);
+  } finally {
+    await bare.stop();
+  }
+}
+
+async function warmLoad(url: string, body: object): Promise<Load> {
+  await cannon(url, body, WARM_SECONDS);
+  return await cannon(url, body, SECONDS);
+}
+
 try {
-  const rows = { add: [] as Load[], single: [] as Load[], batch: [] as Load[] };
+  const rows = { add: [] as Load[], bare: [] as Load[], single: [] as Load[], batch: [] as Load[] };
   const waits = RATES.map((rate) => ({ rate, taken: [] as Waits[] }));
   const waiters: Waiters[] = [];
   for (let i = 0; i < RUNS; i += 1) {
     rows.add.push(await take<Load>('add', socketPath, { seconds: SECONDS }));
+    rows.bare.push(await barePosts());
     rows.single.push(await posts('/v1/jobs', JOB));
     rows.batch.push(await posts('/v1/jobs/batch', { jobs: Array(BATCH).fill(JOB) }));
     for (const { rate, taken } of waits) {
@@ -69,6 +86,8 @@ try {
       table(
         ['measured', 'value'],
         ['`POST /v1/jobs` ÷ in-process `queue.add` of BullMQ', shown(ratio(rows.single, rows.add, perSecond))],
+        ['a bare route of fastify that only answers ÷ `queue.add`', shown(ratio(rows.bare, rows.add, perSecond))],
+        ['`POST /v1/jobs` ÷ the bare route', shown(ratio(rows.single, rows.bare, perSecond))],
         [`jobs/s in batches of ${BATCH} ÷ one by one`, shown(ratio(rows.batch, rows.single, perSecond) * BATCH)],
         ...waits.map(({ rate, taken }) => [
           `${WAITS} calls with \`Prefer: wait\`, jobs at ${rate}: from the end to the answer, p50 and p99`,
@@ -89,6 +108,7 @@ try {
       table(
         [`${CONNECTIONS} at a time`, 'jobs/s', 'p50 ms', 'p99 ms'],
         loadRow('`queue.add`, in process', rows.add, 1),
+        loadRow('a bare route', rows.bare, 1),
         loadRow('`POST /v1/jobs`', rows.single, 1),
         loadRow(`\`POST /v1/jobs/batch\`, ${BATCH} jobs each`, rows.batch, BATCH),
       ),

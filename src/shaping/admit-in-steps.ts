@@ -1,7 +1,6 @@
 import { RedisFull } from '../redis/outage.js';
-import type { AdmitVerdict, scripts } from './scripts.js';
+import type { AdmitAnswered, AdmitVerdict } from './scripts.js';
 
-type AdmitReply = ReturnType<(typeof scripts)['admit']['parse']>;
 /** A verdict, and the clock of Redis as it was spoken. */
 interface TimedVerdict {
   readonly verdict: AdmitVerdict;
@@ -24,14 +23,14 @@ export const ADMITTED_AT_ONCE = 50;
  */
 export async function admitInSteps<Job>(
   jobs: readonly Job[],
-  admit: (step: readonly Job[], closed: boolean) => Promise<AdmitReply>,
-): Promise<Pick<AdmitReply, 'depth' | 'freePlaces'> & { readonly verdicts: readonly TimedVerdict[] }> {
+  admit: (step: readonly Job[], closed: boolean) => Promise<AdmitAnswered>,
+): Promise<Pick<AdmitAnswered, 'depth' | 'freePlaces'> & { readonly verdicts: readonly TimedVerdict[] }> {
   const verdicts: TimedVerdict[] = [];
   let closedBy: Refusal | undefined;
   let from = 0;
-  let last: AdmitReply | undefined;
+  let last: AdmitAnswered | undefined;
   for (;;) {
-    let reply: AdmitReply;
+    let reply: AdmitAnswered;
     try {
       reply = await admit(jobs.slice(from, from + ADMITTED_AT_ONCE), closedBy !== undefined);
     } catch (error) {

@@ -1,12 +1,13 @@
 interface Waiting<Item, Answer> {
   readonly item: Item;
+  readonly weight: number;
   readonly resolve: (answer: Answer) => void;
   readonly reject: (error: unknown) => void;
 }
 
 interface BatcherOptions {
-  /** Items that go together at most. */
-  readonly maxItems: number;
+  /** What goes together weighs no more than this, unless it is one item. */
+  readonly maxWeight: number;
   /** Batches under way at once; what comes meanwhile waits and goes together. */
   readonly maxUnderWay: number;
 }
@@ -23,6 +24,7 @@ export class Batcher<Item, Answer> {
   readonly #send: (items: readonly Item[]) => Promise<readonly PromiseSettledResult<Answer>[]>;
   readonly #options: BatcherOptions;
   #waiting: Waiting<Item, Answer>[] = [];
+  #weight = 0;
   #underWay = 0;
   #planned = false;
 
@@ -35,17 +37,18 @@ export class Batcher<Item, Answer> {
     this.#options = options;
   }
 
-  /** The answer to one item. */
-  add(item: Item): Promise<Answer> {
+  /** The answer to one item, which weighs 1 unless stated. */
+  add(item: Item, weight = 1): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ item, resolve, reject });
+      this.#waiting.push({ item, weight, resolve, reject });
+      this.#weight += weight;
       this.#goOn();
     });
   }
 
   #goOn(): void {
-    const { maxItems, maxUnderWay } = this.#options;
-    while (this.#waiting.length >= maxItems && this.#underWay < maxUnderWay) void this.#flush();
+    const { maxWeight, maxUnderWay } = this.#options;
+    while (this.#weight >= maxWeight && this.#underWay < maxUnderWay) void this.#flush();
     if (this.#planned || this.#waiting.length === 0 || this.#underWay >= maxUnderWay) return;
     this.#planned = true;
     setImmediate(() => {
@@ -55,7 +58,7 @@ export class Batcher<Item, Answer> {
   }
 
   async #flush(): Promise<void> {
-    const batch = this.#waiting.splice(0, this.#options.maxItems);
+    const batch = this.#takeBatch();
     this.#underWay += 1;
     const answers = await this.#answersTo(batch);
     this.#underWay -= 1;
@@ -65,6 +68,17 @@ export class Batcher<Item, Answer> {
       if (answer?.status === 'fulfilled') resolve(answer.value);
       else reject(answer?.reason ?? new Error('an item of a batch got no answer'));
     });
+  }
+
+  #takeBatch(): Waiting<Item, Answer>[] {
+    let [count, weight] = [0, 0];
+    for (const next of this.#waiting) {
+      if (count > 0 && weight + next.weight > this.#options.maxWeight) break;
+      count += 1;
+      weight += next.weight;
+    }
+    this.#weight -= weight;
+    return this.#waiting.splice(0, count);
   }
 
   /** Never rejects. */

@@ -8,6 +8,7 @@ import { allAnswer, answeringText, pingServers } from '../redis/masters.js';
 import { RedisUnavailable } from '../redis/outage.js';
 import { type Argument, type RunScript, runScript, type Script } from '../redis/script.js';
 import { admissionOf } from './admission.js';
+import { AdmitCalls } from './admit-calls.js';
 import { admitInSteps } from './admit-in-steps.js';
 import { type Cursor, formatCursor, parseCursor } from './cursor.js';
 import { jobHome } from './job-home.js';
@@ -45,7 +46,7 @@ const START: Cursor = { score: '', id: '' };
 /** {@link Shaping} on Redis. The connection is the caller's to close. */
 export class RedisShaping implements Shaping {
   readonly #redis: RedisLink;
-  readonly #admitting: RunScript;
+  readonly #admitting: AdmitCalls;
   readonly #settings: Settings;
   readonly #retrying: Retrying;
   readonly #watch: ShardWatch;
@@ -53,24 +54,26 @@ export class RedisShaping implements Shaping {
   /** @param admitting Runs what admits jobs; the same connection unless given. */
   constructor(redis: RedisLink, settings: Settings, admitting?: RunScript) {
     this.#redis = redis;
-    this.#admitting = admitting ?? ((call) => runScript(redis, call));
     this.#settings = settings;
     this.#retrying = new Retrying(redis, settings);
     this.#watch = new ShardWatch(redis, settings);
+    const run: RunScript = admitting ?? ((call) => runScript(redis, call));
+    this.#admitting = new AdmitCalls(run, settings, this.#watch);
   }
 
   async admit(type: string, tenant: string, jobs: readonly NewJob[]): Promise<DoorAnswer> {
-    const { attempts, slackUs, keepResults } = typeSettings(this.#settings, type);
-    const tag = this.#tagOf(type, tenant);
+    const { attempts, slackUs } = typeSettings(this.#settings, type);
     const profile = profileBytes(this.#settings.profile(type, tenant), slackUs);
     const own = type === DELIVERY_TYPE ? '' : hookMark(this.#settings.webhookEvents?.(tenant) ?? []);
-    const bucket = ['', encodeTenant(tenant), profile, keepResults.ageMs, keepResults.count];
-    const beside = await this.#beside(type, tag);
-    const { verdicts, depth, freePlaces } = await admitInSteps(jobs, (step, closed) => {
-      const jobValues = step.flatMap((job) => jobArguments(type, job, attempts, own));
-      const argv = [...bucket, closed ? '1' : '', beside, ...jobValues];
-      return orUnavailable(() => this.#admitting({ script: scripts.admit, tag, argv }));
-    });
+    const bucket = { tenant: encodeTenant(tenant), profile };
+    const { verdicts, depth, freePlaces } = await admitInSteps(jobs, (step, closed) =>
+      this.#admitting.admit(type, this.#tagOf(type, tenant), {
+        ...bucket,
+        closed,
+        jobs: step.map((job) => jobArguments(type, job, attempts, own)),
+        bytes: step.reduce((bytes, { data }) => bytes + data.length, 0),
+      }),
+    );
     const admissions: Admission[] = [];
     for (const { verdict, unixMs } of verdicts) {
       const replayed = verdict.kind === 'replayed' ? await this.job(tenant, verdict.id) : undefined;

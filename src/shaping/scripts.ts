@@ -1,48 +1,18 @@
-import type { WaitRange } from '../model/service.js';
 import { asFields, asInteger, asList, asNumber, asText, asTexts, asWord } from '../redis/reply.js';
 import { describeScript } from '../redis/script.js';
 import { readLibrary } from '../redis/script-source.js';
+import { parseAdmitAnswer } from './admit-answer.js';
 import { orNull, parseDispatched, parseTurn } from './dispatched.js';
 import { parseUnseen } from './unseen-end.js';
+import { waitRangeOf } from './wait-range.js';
 
 /**
  * Every script of the shaped side under its verb: `lua/settle.lua` is `scripts.settle`, and so in tests and metrics.
  * The names of the arguments are checked against the script's header when this module loads.
  */
 
+export type { AdmitAnswer, AdmitAnswered, AdmitVerdict } from './admit-answer.js';
 export type { Dispatched, JobFields, LackingPermit, Turn } from './dispatched.js';
-
-/** Why the door stayed shut. */
-const REFUSALS = [
-  'cost_exceeds_max',
-  'rate_limited',
-  'bucket_full',
-  'wait_too_long',
-  'deadline_unreachable',
-  'deadline_past',
-  'idempotency_mismatch',
-  'door_closed',
-] as const;
-
-/** What the script said of one job at the door; waits in µs. */
-export type AdmitVerdict =
-  | {
-      readonly kind: 'admitted';
-      readonly id: string;
-      readonly state: 'waiting' | 'delayed';
-      readonly position: number;
-      readonly waitUs: number;
-      readonly basis: 'rate' | 'capacity' | 'delay';
-      readonly between: WaitRange | null;
-    }
-  | { readonly kind: 'replayed'; readonly id: string }
-  | {
-      readonly kind: 'rejected';
-      readonly reason: (typeof REFUSALS)[number];
-      readonly limit: string;
-      readonly retryUs: number | null;
-      readonly waitUs: number;
-    };
 
 /** What the script said of one job that should wait again; the wait in µs. */
 export type RetryVerdict =
@@ -84,19 +54,8 @@ const VERBS = [
 export const library = readLibrary(VERBS.map((file) => ({ file })));
 
 export const scripts = {
-  admit: describeScript(
-    library,
-    'admit',
-    ['now', 'tenant', 'profile', 'keep_age', 'keep_count', 'closed', 'beside', 'jobs...'],
-    (reply) => {
-      const [unixMs, depth, free, verdicts] = asList(reply);
-      return {
-        unixMs: asNumber(unixMs),
-        depth: asInteger(depth),
-        freePlaces: asInteger(free),
-        verdicts: asList(verdicts).map(parseVerdict),
-      };
-    },
+  admit: describeScript(library, 'admit', ['now', 'keep_age', 'keep_count', 'beside', 'requests...'], (reply) =>
+    asList(reply).map(parseAdmitAnswer),
   ),
   dispatch: describeScript(
     library,
@@ -187,7 +146,7 @@ export const scripts = {
       waitUs: asInteger(waitUs),
       basis: asWord(basis, ['rate', 'capacity', 'delay', '']),
       approximate: asInteger(approximate) === 1,
-      between: rangeOf(earliest, latest),
+      between: waitRangeOf(earliest, latest),
       unixMs: asNumber(unixMs),
       fields: asFields(fields),
     };
@@ -248,34 +207,8 @@ function parseStart(raw: unknown) {
   return {
     waitUs: asInteger(waitUs),
     basis: asWord(basis, ['rate', 'capacity']),
-    between: rangeOf(earliest, latest),
+    between: waitRangeOf(earliest, latest),
   };
-}
-
-function parseVerdict(raw: unknown): AdmitVerdict {
-  const [kind, first, second, third, fourth, basis, earliest, latest] = asList(raw);
-  switch (asWord(kind, ['admitted', 'replayed', 'rejected'])) {
-    case 'admitted':
-      return {
-        kind: 'admitted',
-        id: asText(first),
-        state: asWord(second, ['waiting', 'delayed']),
-        position: asInteger(third),
-        waitUs: asInteger(fourth),
-        basis: asWord(basis, ['rate', 'capacity', 'delay']),
-        between: rangeOf(earliest, latest),
-      };
-    case 'replayed':
-      return { kind: 'replayed', id: asText(first) };
-    case 'rejected':
-      return {
-        kind: 'rejected',
-        reason: asWord(first, REFUSALS),
-        limit: asText(second),
-        retryUs: orNull(asInteger(third)),
-        waitUs: asInteger(fourth),
-      };
-  }
 }
 
 function parseRetried(raw: unknown): RetryVerdict {
@@ -288,9 +221,4 @@ function parseRetried(raw: unknown): RetryVerdict {
 function parseEmitted(reply: unknown): Emitted {
   const stored = asInteger(reply);
   return stored === 1 ? 'stored' : stored === 0 ? 'lost' : 'full';
-}
-
-function rangeOf(earliest: unknown, latest: unknown): WaitRange | null {
-  const [earliestUs, latestUs] = [orNull(asInteger(earliest)), orNull(asInteger(latest))];
-  return earliestUs === null || latestUs === null ? null : { earliestUs, latestUs };
 }

@@ -18,7 +18,7 @@ const STEP_LIMIT = 32;
  * Runs settled by one call, at most, and calls under way at once: a call holds Redis for 0.2 ms a run. With 8 and 2 a pool
  * of 100 slots did 4,000 jobs a second, with 16 and 3 4,600, with 32 no more.
  */
-const SETTLING = { maxItems: 16, maxUnderWay: 3 } as const;
+const SETTLING = { maxWeight: 16, maxUnderWay: 3 } as const;
 const RECOVER_PAGE = 200;
 const SWEEP_TENANTS = 100;
 const SWEEP_JOBS = 200;

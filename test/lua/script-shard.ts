@@ -5,7 +5,13 @@ import { encodeTenant, type ShardTag, shardTag } from '../../src/redis/keys.js';
 import { type Argument, runScript, type Script } from '../../src/redis/script.js';
 import { formatOptions } from '../../src/shaping/job-options.js';
 import { profileBytes } from '../../src/shaping/profile-bytes.js';
-import { type AdmitVerdict, type Dispatched, scripts } from '../../src/shaping/scripts.js';
+import {
+  type AdmitAnswer,
+  type AdmitAnswered,
+  type AdmitVerdict,
+  type Dispatched,
+  scripts,
+} from '../../src/shaping/scripts.js';
 import { scripts as surveyScripts } from '../../src/shaping/survey-scripts.js';
 import { type Outcome, outcomeArguments } from '../../src/shaping/work-source.js';
 import { bucketOf, typeOf } from './stored-state.js';
@@ -27,6 +33,14 @@ export interface JobSpec {
   readonly runAtMs?: number;
   /** Who wants to be told of its end: see lua/lib/outbox.lua. */
   readonly hook?: string;
+}
+
+/** A request of one bucket; its profile is the default unless stated, and `closed` says that an earlier part of it closed the door. */
+export interface AdmitSpec {
+  readonly tenant: string;
+  readonly jobs: readonly JobSpec[];
+  readonly profile?: Partial<Profile> | '';
+  readonly closed?: '' | '1';
 }
 
 /** The type as a whole; everything unlimited by default. */
@@ -113,12 +127,19 @@ export class ScriptShard {
     jobs: readonly JobSpec[],
     profile: Partial<Profile> | '' = {},
     closed: '' | '1' = '',
-  ): Promise<ReplyOf<'admit'> & { first: AdmitVerdict | undefined }> {
-    const text = profile === '' ? '' : textOf(profile);
-    const argv = jobs.flatMap((job) => this.#jobArguments(job));
-    const rest = [this.keepAgeMs, this.keepCount, closed, this.beside];
-    const reply = await this.run(scripts.admit, [this.nowUs, encodeTenant(tenant), text, ...rest, ...argv]);
-    return { ...reply, first: reply.verdicts[0] };
+  ): Promise<AdmitAnswered & { first: AdmitVerdict | undefined }> {
+    const [answer] = await this.admitAll([{ tenant, jobs, profile, closed }]);
+    if (answer?.kind !== 'answered') throw new Error(answer?.message ?? 'admit said nothing of its request');
+    return { ...answer, first: answer.verdicts[0] };
+  }
+
+  admitAll(requests: readonly AdmitSpec[]): Promise<AdmitAnswer[]> {
+    const argv = requests.flatMap(({ tenant, jobs, profile = {}, closed = '' }) => {
+      const text = profile === '' ? '' : textOf(profile);
+      const values = jobs.flatMap((job) => this.#jobArguments(job));
+      return [encodeTenant(tenant), text, closed, jobs.length, ...values];
+    });
+    return this.run(scripts.admit, [this.nowUs, this.keepAgeMs, this.keepCount, this.beside, ...argv]);
   }
 
   dispatch(token: string, permit = ''): Promise<Dispatched> {

@@ -16,7 +16,7 @@ import {
   type ScriptCall,
 } from '../../src/redis/script.js';
 import type { Library } from '../../src/redis/script-source.js';
-import { library, scripts } from '../../src/shaping/scripts.js';
+import { type AdmitAnswer, library, scripts } from '../../src/shaping/scripts.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 
 let server: TestRedis;
@@ -32,11 +32,12 @@ beforeEach(async () => {
 });
 
 const TAG = shardTag('ocr');
-const admit = (tenant: string): ScriptCall<{ depth: number }> => ({
+const admit = (tenant: string): ScriptCall<AdmitAnswer[]> => ({
   script: scripts.admit,
   tag: TAG,
-  argv: ['', tenant, '', 1000, 10],
+  argv: ['', 1000, 10, '', tenant, '', '', 0],
 });
+const admitted = [expect.objectContaining({ kind: 'answered', depth: 1000 })];
 const inspect = (tenant: string): ScriptCall<{ waiting: number }> => ({
   script: scripts.inspect,
   tag: TAG,
@@ -94,14 +95,14 @@ describe('a description', () => {
 describe('one call', () => {
   test('works where Redis does not know the function, which it does from then on', async () => {
     await redis.config('RESETSTAT');
-    for (let i = 0; i < 3; i += 1) expect((await runScript(redis, admit('a'))).depth).toBe(1000);
+    for (let i = 0; i < 3; i += 1) expect(await runScript(redis, admit('a'))).toEqual(admitted);
     expect(await loads()).toBe(1);
   });
 
   test('works after the functions were flushed', async () => {
     await runScript(redis, admit('a'));
     await redis.function('FLUSH');
-    expect((await runScript(redis, admit('a'))).depth).toBe(1000);
+    expect(await runScript(redis, admit('a'))).toEqual(admitted);
   });
 
   test('loads the library once, however many meet an empty Redis', async () => {
@@ -144,7 +145,7 @@ describe('loading', () => {
     const others = Array.from({ length: 5 }, () => server.client());
     await Promise.all([...others, redis, redis].map((connection) => loadLibrary(connection, library)));
     await loadLibrary(redis, library);
-    expect((await runScript(redis, admit('a'))).depth).toBe(1000);
+    expect(await runScript(redis, admit('a'))).toEqual(admitted);
   });
 
   test('that failed fails for all who waited for it, and is tried again by the next', async () => {
@@ -166,7 +167,7 @@ describe('loading', () => {
     const second = await startRedis({ dir, appendonly: true });
     const again = second.client();
     await again.config('RESETSTAT');
-    expect((await runScript(again, admit('a'))).depth).toBe(1000);
+    expect(await runScript(again, admit('a'))).toEqual(admitted);
     expect(await again.info('commandstats')).not.toMatch(/function\|load/);
     await first.stop();
     await second.stop();
@@ -177,7 +178,11 @@ describe('loading', () => {
 describe('calls in a pipeline', () => {
   test('are answered in their order, where Redis knows none of them', async () => {
     const replies = await runScripts<unknown>(redis, [admit('a'), inspect('a'), admit('b')]);
-    expect(replies).toMatchObject([{ reply: { depth: 1000 } }, { reply: { waiting: 0 } }, { reply: { depth: 1000 } }]);
+    expect(replies).toMatchObject([
+      { reply: [{ depth: 1000 }] },
+      { reply: { waiting: 0 } },
+      { reply: [{ depth: 1000 }] },
+    ]);
   });
 
   test('are answered in their order, where Redis knows some of them', async () => {
@@ -219,7 +224,7 @@ describe('calls in a pipeline', () => {
 
   test('that fail do not take the others with them', async () => {
     await redis.hset(`${TAG}:bucket:bad`, 'not', 'text');
-    const replies = await runScripts(redis, [admit('a'), admit('bad'), admit('b')]);
+    const replies = await runScripts<unknown>(redis, [admit('a'), inspect('bad'), admit('b')]);
     expect(replies.map((reply) => 'reply' in reply)).toEqual([true, false, true]);
     expect(replies[1]).toMatchObject({ error: { message: expect.stringMatching(/WRONGTYPE/) } });
   });

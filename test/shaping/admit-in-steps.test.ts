@@ -45,7 +45,7 @@ function doorOf(places: number, special: Readonly<Record<string, AdmitVerdict>> 
     });
     // A place becomes free while the next call is on its way.
     free += 1;
-    return { unixMs: calls.length, depth: places, freePlaces: free, verdicts };
+    return { kind: 'answered' as const, unixMs: calls.length, depth: places, freePlaces: free, verdicts };
   };
   return { calls, admit };
 }

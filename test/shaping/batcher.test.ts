@@ -17,7 +17,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 describe('a batcher', () => {
   test('sends what comes in one turn of the event loop together, and gives each its own answer', async () => {
     const { batches, send } = sent();
-    const batcher = new Batcher(send, { maxItems: 8, maxUnderWay: 2 });
+    const batcher = new Batcher(send, { maxWeight: 8, maxUnderWay: 2 });
     const answers = Promise.all([1, 2, 3].map((item) => batcher.add(item)));
     await turn();
     expect(batches.map(({ items }) => items)).toEqual([[1, 2, 3]]);
@@ -27,7 +27,7 @@ describe('a batcher', () => {
 
   test('sends at most so many together and so many batches at once; the rest goes when one is back', async () => {
     const { batches, send } = sent();
-    const batcher = new Batcher(send, { maxItems: 2, maxUnderWay: 2 });
+    const batcher = new Batcher(send, { maxWeight: 2, maxUnderWay: 2 });
     const answers = Promise.all([1, 2, 3, 4, 5].map((item) => batcher.add(item)));
     await turn();
     await turn();
@@ -45,9 +45,19 @@ describe('a batcher', () => {
     expect(await answers).toHaveLength(5);
   });
 
+  test('lets no more weight go together than it may, but an item that weighs more alone', async () => {
+    const { batches, send } = sent();
+    const batcher = new Batcher(send, { maxWeight: 10, maxUnderWay: Infinity });
+    const answers = Promise.all([6, 6, 4, 25, 1].map((weight) => batcher.add(weight, weight)));
+    await turn();
+    expect(batches.map(({ items }) => items)).toEqual([[6], [6, 4], [25], [1]]);
+    for (const { answer } of batches) answer();
+    expect(await answers).toHaveLength(5);
+  });
+
   test('sends a full batch before it hands out the answers to the last', async () => {
     const { batches, send } = sent();
-    const batcher = new Batcher(send, { maxItems: 2, maxUnderWay: 1 });
+    const batcher = new Batcher(send, { maxWeight: 2, maxUnderWay: 1 });
     const heard = batcher.add(1).then(() => batches.length);
     const rest = Promise.all([2, 3, 4, 5].map((item) => batcher.add(item)));
     expect(batches.map(({ items }) => items)).toEqual([[1, 2]]);
@@ -62,7 +72,7 @@ describe('a batcher', () => {
 
   test('tells all of a batch that failed, and goes on', async () => {
     const { batches, send } = sent();
-    const batcher = new Batcher(send, { maxItems: 8, maxUnderWay: 1 });
+    const batcher = new Batcher(send, { maxWeight: 8, maxUnderWay: 1 });
     const failing = Promise.allSettled([batcher.add(1), batcher.add(2)]);
     await turn();
     const next = batcher.add(3);
@@ -77,7 +87,7 @@ describe('a batcher', () => {
     const batcher = new Batcher(
       (items: readonly number[]) =>
         Promise.allSettled(items.map((item) => (item === 2 ? Promise.reject(new Error('not this one')) : item))),
-      { maxItems: 8, maxUnderWay: 1 },
+      { maxWeight: 8, maxUnderWay: 1 },
     );
     const results = await Promise.allSettled([1, 2, 3].map((item) => batcher.add(item)));
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);

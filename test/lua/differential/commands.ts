@@ -18,6 +18,13 @@ export interface Offered {
   readonly replayOf: number | undefined;
 }
 
+/** What an `admit` command asks of one bucket. */
+export interface Requested {
+  readonly tenant: Tenant;
+  readonly profile: Partial<Profile>;
+  readonly jobs: readonly Offered[];
+}
+
 /** How a run ends, and whether its slot asks for the next job. */
 export interface RunEnd {
   readonly pick: number;
@@ -33,12 +40,8 @@ export type Command =
   | { readonly verb: 'pass'; readonly us: number }
   /** Go to the next instant at which something falls due or expires, or to just before or after it. */
   | { readonly verb: 'approach'; readonly byUs: number }
-  | {
-      readonly verb: 'admit';
-      readonly tenant: Tenant;
-      readonly profile: Partial<Profile>;
-      readonly jobs: readonly Offered[];
-    }
+  /** Several requests go in one call. */
+  | { readonly verb: 'admit'; readonly requests: readonly Requested[] }
   | { readonly verb: 'dispatch'; readonly limit: number }
   /** Several runs go in one call. */
   | { readonly verb: 'settle'; readonly ends: readonly RunEnd[]; readonly limit: number }
@@ -155,9 +158,10 @@ export function anyCommand(sweeps: boolean): fc.Arbitrary<Command> {
       weight: 10,
       arbitrary: fc.record({
         verb: fc.constant('admit'),
-        tenant,
-        profile: profiles,
-        jobs: fc.array(job, { maxLength: 5 }),
+        requests: fc.array(fc.record({ tenant, profile: profiles, jobs: fc.array(job, { maxLength: 5 }) }), {
+          minLength: 1,
+          maxLength: 3,
+        }),
       }),
     },
     { weight: 10, arbitrary: fc.record({ verb: fc.constant('dispatch'), limit }) },

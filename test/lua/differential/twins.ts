@@ -5,10 +5,10 @@ import type { BucketTerms } from '../../../src/model/scheduler/terms.js';
 import { wholeUs } from '../../../src/model/scheduler/whole-us.js';
 import { Scheduler } from '../../../src/model/scheduler.js';
 import { paceOf } from '../../../src/shaping/profile-bytes.js';
-import type { Dispatched } from '../../../src/shaping/scripts.js';
+import type { AdmitAnswer, Dispatched } from '../../../src/shaping/scripts.js';
 import type { Outcome } from '../../../src/shaping/work-source.js';
 import { EPOCH_MS, type JobSpec, type ScriptShard } from '../script-shard.js';
-import { type Command, type Offered, type RunEnd, TENANTS } from './commands.js';
+import { type Command, type Offered, type Requested, type RunEnd, TENANTS } from './commands.js';
 import { shotOfModel, shotOfRedis, withoutTheForgettable } from './snapshot.js';
 
 interface Run {
@@ -83,7 +83,7 @@ export class Twins {
         if (this.#sweeps) this.#last = undefined;
         return NO_REPLY;
       case 'admit':
-        return this.#admit(command.tenant, command.profile, command.jobs);
+        return this.#admit(command.requests);
       case 'dispatch':
         return this.#repeatable(this.#dispatch(command.limit));
       case 'settle': {
@@ -132,22 +132,31 @@ export class Twins {
     }
   }
 
-  async #admit(tenant: string, profile: Partial<Profile>, jobs: readonly Offered[]): Promise<Replies> {
+  async #admit(requests: readonly Requested[]): Promise<Replies> {
     const shard = this.#shard;
+    const specs = requests.map(({ tenant, profile, jobs }) => ({ tenant, profile, jobs: this.#specsOf(tenant, jobs) }));
+    const answers = await shard.admitAll(specs);
+    const model = specs.map(({ tenant, profile, jobs }) => ({
+      ...{ kind: 'answered', unixMs: 0 },
+      ...this.#model.admit(shard.nowUs, tenant, termsOf(profile), jobs.map(offerOf)),
+    }));
+    const known = new Set(this.#known.map(({ id }) => id));
+    for (const { tenant, jobs } of specs) {
+      for (const { id } of jobs) if (!known.has(id)) this.#known.push({ token: '', tenant, id });
+    }
+    return { redis: answers.map(withoutClock), model };
+  }
+
+  #specsOf(tenant: string, jobs: readonly Offered[]): JobSpec[] {
     const ofTenant = this.#known.filter((job) => job.tenant === tenant && this.#lives(job));
-    const specs = jobs.map((job): JobSpec => {
+    return jobs.map((job) => {
       const again = job.replayOf === undefined ? undefined : pickOf(ofTenant, job.replayOf);
       const id = again?.id ?? this.#newId();
       const { priority, cost, delayMs, bytes, startByMs } = job;
       const data = 'x'.repeat(bytes);
-      const startBy = startByMs === undefined ? {} : { startByMs: Math.floor(shard.nowMs) + startByMs };
+      const startBy = startByMs === undefined ? {} : { startByMs: Math.floor(this.#shard.nowMs) + startByMs };
       return { id, priority, cost, delayMs, data, ...startBy };
     });
-    const { depth, freePlaces, verdicts } = await shard.admit(tenant, specs, profile);
-    const model = this.#model.admit(shard.nowUs, tenant, termsOf(profile), specs.map(offerOf));
-    const known = new Set(this.#known.map(({ id }) => id));
-    for (const { id } of specs) if (!known.has(id)) this.#known.push({ token: '', tenant, id });
-    return { redis: { depth, freePlaces, verdicts }, model };
   }
 
   #dispatch(limit: number): () => Promise<Replies> {
@@ -325,6 +334,11 @@ function alike(one: unknown, other: unknown): boolean {
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return one === other;
   const [oneParts, otherParts] = [Object.entries(one), new Map(Object.entries(other))];
   return oneParts.length === otherParts.size && oneParts.every(([name, part]) => alike(part, otherParts.get(name)));
+}
+
+/** The model has no clock of its own. */
+function withoutClock(answer: AdmitAnswer): unknown {
+  return answer.kind === 'answered' ? { ...answer, unixMs: 0 } : answer;
 }
 
 function describe(what: string, redis: unknown, model: unknown): string {
