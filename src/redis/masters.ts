@@ -49,7 +49,7 @@ export interface Answering {
   readonly of: number;
 }
 
-/** Asks every server that holds data whether it is there. Resolves within so many milliseconds, and never rejects. */
+/** Asks every server that holds data whether it is there, as a master. Resolves within so many milliseconds, and never rejects. */
 export async function pingServers(redis: RedisLink, withinMs: number): Promise<Answering> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {
@@ -70,9 +70,11 @@ function serversOf(redis: RedisLink): readonly (Redis | undefined)[] {
   return owners.size === 0 ? [undefined] : [...owners].map((owner) => nodes.get(owner ?? ''));
 }
 
+/** A replica answers PING, too, and takes nothing; a server that may not write refuses PING alone. */
 async function isThere(server: Redis | undefined): Promise<boolean> {
   try {
-    return (await server?.ping()) !== undefined;
+    const [pong, replication] = await Promise.all([server?.ping(), server?.info('replication')]);
+    return pong !== undefined && /^role:master\r?$/m.test(replication ?? '');
   } catch {
     return false;
   }
