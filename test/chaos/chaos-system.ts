@@ -10,6 +10,7 @@ import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { type FakeClock, fakeClock, withEnvironment } from '../system/support/fake-clock.js';
 import { freePort } from '../system/support/free-port.js';
 import { type RefereedSystem, refereedSystem } from '../system/support/refereed-system.js';
+import type { PowerCut } from './power-cut.js';
 import { type SyncWatch, watchSyncs } from './synced-bytes.js';
 import { APIS, CONTRACT, configOf, SLOTS, TOLERANCES, WORKERS } from './terms.js';
 
@@ -21,6 +22,9 @@ export interface ChaosOptions {
   /** Whether its file is cut back to what was synced, as a power cut would. */
   readonly cut: boolean;
 }
+
+/** How far a wall clock that counts whole milliseconds may be behind. */
+const WALL_CLOCK_STEP_MS = 1;
 
 const SLOT_FLAGS = Object.entries(SLOTS)
   .map(([type, slots]) => `${type}=${slots}`)
@@ -35,8 +39,8 @@ export class ChaosSystem {
   /** The wall clock of the last worker. */
   readonly clock: FakeClock;
   redis: TestRedis;
-  /** Bytes that cuts have taken so far, and how many cuts there were. */
-  readonly cuts: number[] = [];
+  /** What power cuts have taken so far. */
+  readonly cuts: PowerCut[] = [];
   readonly #options: ChaosOptions;
   readonly #dir: string;
   readonly #ports: readonly number[];
@@ -98,9 +102,13 @@ export class ChaosSystem {
 
   /** Kill -9, and what the disk would have lost goes too when that was asked for. */
   async killRedis(): Promise<void> {
+    const { referee } = this.refereed;
     await this.redis.kill();
+    const deadAt = referee.now();
     if (this.#syncs === undefined) return;
-    this.cuts.push(await this.#syncs.cut());
+    const { bytes, safeAt } = await this.#syncs.cut();
+    const wallAhead = Date.now() - referee.now();
+    this.cuts.push({ bytes, safeAt: safeAt - wallAhead - WALL_CLOCK_STEP_MS, deadAt });
     await mend(this.#dir);
   }
 

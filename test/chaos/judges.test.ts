@@ -1,32 +1,66 @@
 import { describe, expect, test } from 'vitest';
-import type { Trace } from '../referee/trace.js';
+import type { Trace, TraceEvent } from '../referee/trace.js';
 import { firstBreach } from './book-check.js';
 import { drawn, FAULTS } from './faults.js';
 import { readFlags } from './flags.js';
 import { Ledger } from './ledger.js';
+import { ageAtCut } from './power-cut.js';
 import { seeded } from './random.js';
 import { secondRuns } from './second-runs.js';
-import { syncedBytes } from './synced-bytes.js';
+import { syncsOf } from './synced-bytes.js';
 
-describe('bytes that were synced, by strace', () => {
-  const wrote = (bytes: number) => `7 write(8, ""..., ${bytes}) = ${bytes}`;
+const JOB = { id: 'j', type: 'a', tenant: 't', sentAt: 0, acceptedAt: 1 };
+
+describe('what was synced, by strace', () => {
+  const at = (second: number, call: string, pid = 7) => `${pid} ${second}.000000 ${call}`;
+  const wrote = (second: number, bytes: number) => at(second, `write(8, ""..., ${bytes}) = ${bytes}`);
+  const synced = (second: number, pid?: number) => at(second, 'fdatasync(8) = 0 (DELAYED)', pid);
+  const begins = (second: number, pid: number) => at(second, 'fsync(8 <unfinished ...>', pid);
+  const ends = (second: number, pid: number) => at(second, '<... fsync resumed>) = 0', pid);
   test.each([
-    ['nothing happened', [], 100],
-    ['written and synced', [wrote(5), '7 fdatasync(8) = 0 (DELAYED)'], 100],
-    ['written after the sync', [wrote(5), '7 fdatasync(8) = 0', wrote(3)], 97],
-    ['killed in the sync', [wrote(5), '7 fdatasync(8 <unfinished ...>', '7 +++ killed by SIGKILL +++'], 95],
+    ['nothing happened', [], 0, undefined],
+    ['written and synced', [wrote(1, 5), synced(2)], 0, 1],
+    ['written after the sync', [wrote(1, 5), synced(2), wrote(3, 3)], 3, 1],
+    ['killed in the sync', [wrote(1, 5), begins(2, 7), at(3, '+++ killed by SIGKILL +++')], 5, undefined],
+    ['written while another thread synced', [wrote(1, 5), begins(2, 9), wrote(3, 3), ends(4, 9)], 3, 1],
+    ['synced for the second time in vain', [wrote(1, 5), synced(2), wrote(3, 3), begins(4, 9)], 3, 1],
     [
-      'written while another thread synced',
-      [wrote(5), '9 fdatasync(8 <unfinished ...>', wrote(3), '9 <... fdatasync resumed>) = 0'],
-      97,
+      'a write that took long began before it was covered',
+      [at(1, 'write(8, ""..., 5 <unfinished ...>'), at(3, '<... write resumed>) = 5'), synced(4, 9)],
+      0,
+      1,
     ],
     [
       'two syncs of which one covers the other',
-      [wrote(5), '9 fsync(8 <unfinished ...>', wrote(3), '7 fdatasync(8) = 0', '9 <... fsync resumed>) = 0', wrote(2)],
-      98,
+      [wrote(1, 5), begins(2, 9), wrote(3, 3), synced(4), ends(5, 9), wrote(6, 2)],
+      2,
+      3,
     ],
-    ['a sync that failed', [wrote(5), '7 fdatasync(8) = -1 EIO'], 95],
-  ])('%s', (_, log, bytes) => expect(syncedBytes(log.join('\n'), 100)).toBe(bytes));
+    ['a sync that failed', [wrote(1, 5), at(2, 'fdatasync(8) = -1 EIO')], 5, undefined],
+  ])('%s', (_, log, unsyncedBytes, coveredSecond) => {
+    const coveredAt = coveredSecond && coveredSecond * 1000;
+    expect(syncsOf(log.join('\n'))).toEqual({ unsyncedBytes, coveredAt });
+  });
+});
+
+describe('what a power cut may have taken with `everysec`', () => {
+  const cuts = [
+    { bytes: 10, safeAt: 1000, deadAt: 1700 },
+    { bytes: 10, safeAt: 5000, deadAt: 7500 },
+  ];
+  test.each([
+    ['accepted after the last write that a sync covered', { sentAt: 1100, acceptedAt: 1200 }, 500],
+    ['sent before that write, accepted after it', { sentAt: 900, acceptedAt: 1001 }, 699],
+    ['accepted long before the cut, where the disk was slow', { sentAt: 5001, acceptedAt: 5002 }, 2498],
+    ['answered when the server was dead already', { sentAt: 1690, acceptedAt: 1705 }, -5],
+  ])('a job %s', (_, times, age) => expect(ageAtCut({ ...JOB, ...times }, cuts)).toBe(age));
+
+  test.each([
+    ['accepted before that write, by a millisecond', { sentAt: 900, acceptedAt: 1000 }],
+    ['accepted shortly before the cut, where all was synced', { sentAt: 4980, acceptedAt: 4990 }],
+    ['sent when the server was dead: another one has accepted it', { sentAt: 1700, acceptedAt: 2500 }],
+    ['accepted after all cuts', { sentAt: 9000, acceptedAt: 9001 }],
+  ])('no job %s', (_, times) => expect(ageAtCut({ ...JOB, ...times }, cuts)).toBeUndefined());
 });
 
 describe('starts against the rate of a bucket: 5/s, burst 3, slack 100 ms', () => {
@@ -42,7 +76,7 @@ describe('starts against the rate of a bucket: 5/s, burst 3, slack 100 ms', () =
 });
 
 describe('the ledger', () => {
-  const job = (id: string) => ({ id, type: 'a', tenant: 't', acceptedAt: 1 });
+  const job = (id: string) => ({ ...JOB, id });
   test('keeps what was accepted, once', () => {
     const ledger = new Ledger();
     for (const id of ['1', '1', '2']) ledger.answered({ status: 202, tookMs: 5, job: job(id) });
@@ -63,7 +97,13 @@ describe('the ledger', () => {
 test('a second run is put down to the blow that ended the first; one that a failure asked for is none', () => {
   const start = (at: number, run: number, job: string) =>
     ({ kind: 'start', at, run, job, type: 'a', tenant: 't', cost: 1, attempt: 1 }) as const;
+  const admitted = (id: string, priority: number): TraceEvent => ({
+    ...{ kind: 'admission', sentAt: -2, answeredAt: -1, type: 'a', tenant: 't', delayMs: 0, cost: 1 },
+    ...{ priority, status: 202, body: { id } },
+  });
   const trace: Trace = [
+    admitted('killed', 9),
+    admitted('failing', 4),
     start(0, 1, 'killed'),
     { kind: 'gone', at: 50, run: 1 },
     start(3000, 2, 'killed'),
@@ -81,7 +121,7 @@ test('a second run is put down to the blow that ended the first; one that a fail
   expect(secondRuns(trace, blows)).toEqual({
     jobs: 2,
     byFault: { 'worker killed': 1, 'no fault': 1 },
-    takenUpMs: [2950],
+    takenUp: [{ job: 'killed', ms: 2950, urgentBefore: 1, othersBefore: 0, longestPauseMs: 2900 }],
   });
 });
 

@@ -3,6 +3,9 @@ export interface Accepted {
   readonly id: string;
   readonly type: string;
   readonly tenant: string;
+  /** When the request left that had the first answer. */
+  readonly sentAt: number;
+  /** When that answer was there. */
   readonly acceptedAt: number;
 }
 

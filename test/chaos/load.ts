@@ -133,7 +133,7 @@ export class Load {
     const id = textField(body, 'id');
     const { type, tenant, idempotencyKey: key } = job;
     const acceptedAt = now();
-    const accepted = status === 202 && id !== undefined ? { id, type, tenant, acceptedAt } : undefined;
+    const accepted = status === 202 && id !== undefined ? { id, type, tenant, sentAt, acceptedAt } : undefined;
     ledger.answered({ status, tookMs: acceptedAt - sentAt, job: accepted, key, code: textField(body, 'code') });
   }
 }

@@ -3,9 +3,10 @@ import type { Verdict } from '../referee/verdict.js';
 import type { Blow } from './blow.js';
 import type { BookCheck } from './book-check.js';
 import type { Ledger } from './ledger.js';
+import { ageAtCut, type PowerCut } from './power-cut.js';
 import type { ChaosOrder } from './run-chaos.js';
 import type { Samples } from './sampler.js';
-import type { SecondRuns } from './second-runs.js';
+import type { SecondRuns, TakenUp } from './second-runs.js';
 
 /** What one run came to, as the JSON says it. */
 export interface ChaosSummary {
@@ -16,7 +17,7 @@ export interface ChaosSummary {
   readonly passed: boolean;
   /** All zero in a run that passed. */
   readonly zeros: Readonly<Record<string, number>>;
-  /** What cuts under `everysec` took of what was accepted shortly before them, and how long before the oldest of it was. */
+  /** What cuts under `everysec` took of what was not synced yet, and how long before the cut the oldest of it was accepted. */
   readonly lostBeforeCuts: { readonly jobs: number; readonly oldestMs: number };
   readonly accepted: number;
   readonly answers: Readonly<Record<string, number>>;
@@ -26,9 +27,12 @@ export interface ChaosSummary {
   readonly blows: Readonly<Record<string, { readonly count: number; readonly p50Ms: number; readonly maxMs: number }>>;
   readonly ranAgain: { readonly jobs: number; readonly byFault: Readonly<Record<string, number>> };
   readonly ranAgainPerWorkerKill: number;
+  /** What killed workers ran: how long until it ran again, without what had to wait behind more urgent jobs of its bucket. */
   readonly takenUpAgainMs: { readonly p50: number; readonly max: number };
-  /** Bytes that each cut took. */
-  readonly cutBytes: readonly number[];
+  /** How many waited behind those, and the one that did for longest. */
+  readonly takenUpBehindUrgent: { readonly jobs: number; readonly longest: TakenUp | undefined };
+  /** What each cut took, and how long before it that had begun which was not synced. */
+  readonly cuts: readonly { readonly bytes: number; readonly unsyncedMs: number }[];
   /** Sentences for people. */
   readonly faults: readonly string[];
 }
@@ -41,28 +45,24 @@ export interface SummaryParts {
   readonly samples: Samples;
   readonly verdict: Verdict;
   readonly again: SecondRuns;
-  readonly cuts: readonly number[];
+  readonly cuts: readonly PowerCut[];
 }
-
-/** What `everysec` may lose: a sync that is late by up to a second, too. */
-const LAST_SECONDS_MS = 2000;
 
 export function summaryOf(parts: SummaryParts): ChaosSummary {
   const { order, blows, ledger, books, samples, verdict, again, cuts } = parts;
   const rollsBack = order.cut && order.durability === 'everysec';
-  const kills = blows.filter(({ fault }) => fault === 'Redis killed');
-  /** How long before the cuts that may have taken it. */
-  const agesOf = ({ acceptedAt }: { readonly acceptedAt: number }) =>
-    kills.flatMap(({ from, to }) =>
-      acceptedAt > from - LAST_SECONDS_MS && acceptedAt < to ? [from - acceptedAt] : [],
-    );
-  const late = rollsBack ? books.lost.filter((job) => agesOf(job).length > 0) : [];
+  const ages = new Map(
+    (rollsBack ? books.lost : []).flatMap((job) => {
+      const age = ageAtCut(job, cuts);
+      return age === undefined ? [] : [[job.id, age]];
+    }),
+  );
   // The job that a rollback took is made anew under its key.
-  const doubled = ledger.doubled.filter(({ first }) => !late.some(({ id }) => id === first));
+  const doubled = ledger.doubled.filter(({ first }) => !ages.has(first));
   // After a rollback what had ended may run again: the referee's word is not asked.
   const violations = rollsBack ? [] : verdict.violations;
   const zeros = {
-    lost: books.lost.length - late.length,
+    lost: books.lost.length - ages.size,
     twoEnds: books.twoEnds.length,
     overCapSamples: samples.overCap.length,
     overDepthSamples: samples.overDepth.length,
@@ -78,7 +78,7 @@ export function summaryOf(parts: SummaryParts): ChaosSummary {
     ...doubled.map(({ first, second }) => `one idempotency key came to two jobs: ${first} and ${second}`),
     ...books.envelope,
     ...violations.map(({ guarantee, bucket, sentence }) => `${guarantee} ${bucket}: ${sentence}`),
-    ...books.lost.slice(0, 10).map(({ id }) => `lost: ${id}`),
+    ...books.lost.filter(({ id }) => !ages.has(id)).map(({ id }) => `lost: ${id}`),
     ...books.twoEnds.map((id) => `two ends: ${id}`),
     ...samples.overCap.slice(0, 10),
     ...samples.overDepth.slice(0, 10),
@@ -90,7 +90,7 @@ export function summaryOf(parts: SummaryParts): ChaosSummary {
     ...{ seed: order.seed, seconds: order.seconds, durability: order.durability, cut: order.cut },
     passed: Object.values(zeros).every((count) => count === 0) && ledger.accepted.size > 0,
     zeros,
-    lostBeforeCuts: { jobs: late.length, oldestMs: Math.round(Math.max(0, ...late.flatMap(agesOf))) },
+    lostBeforeCuts: { jobs: ages.size, oldestMs: Math.round(Math.max(0, ...ages.values())) },
     accepted: ledger.accepted.size,
     answers: Object.fromEntries([...ledger.statuses].map(([status, count]) => [String(status), count])),
     longestAnswerMs: Math.round(ledger.longestAnswerMs),
@@ -99,8 +99,8 @@ export function summaryOf(parts: SummaryParts): ChaosSummary {
     blows: recoveries(blows),
     ranAgain: { jobs: again.jobs, byFault: again.byFault },
     ranAgainPerWorkerKill: workerKills === 0 ? 0 : (again.byFault['worker killed'] ?? 0) / workerKills,
-    takenUpAgainMs: { p50: middle(again.takenUpMs), max: Math.round(Math.max(0, ...again.takenUpMs)) },
-    cutBytes: cuts,
+    ...takenUpAgain(again.takenUp),
+    cuts: cuts.map(({ bytes, safeAt, deadAt }) => ({ bytes, unsyncedMs: Math.round(deadAt - safeAt) })),
     faults,
   };
 }
@@ -115,6 +115,15 @@ function recoveries(blows: readonly Blow[]): ChaosSummary['blows'] {
   );
 }
 
+function takenUpAgain(all: readonly TakenUp[]): Pick<ChaosSummary, 'takenUpAgainMs' | 'takenUpBehindUrgent'> {
+  const behind = all.filter(({ urgentBefore }) => urgentBefore > 0);
+  const free = all.filter(({ urgentBefore }) => urgentBefore === 0).map(({ ms }) => ms);
+  return {
+    takenUpAgainMs: { p50: middle(free), max: Math.round(Math.max(0, ...free)) },
+    takenUpBehindUrgent: { jobs: behind.length, longest: behind.toSorted((a, b) => b.ms - a.ms)[0] },
+  };
+}
+
 function middle(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   return Math.round(sorted[Math.floor(sorted.length / 2)] ?? 0);
@@ -122,7 +131,7 @@ function middle(values: readonly number[]): number {
 
 /** The summary in lines for a terminal. */
 export function linesOf(summary: ChaosSummary): string[] {
-  const { zeros, blows, ranAgain, cutBytes, lostBeforeCuts } = summary;
+  const { zeros, blows, ranAgain, cuts, lostBeforeCuts, takenUpBehindUrgent: behind } = summary;
   return [
     '',
     `seed ${summary.seed}, ${summary.seconds} s, durability ${summary.durability}${summary.cut ? ', cut back to what was synced' : ''}`,
@@ -145,7 +154,12 @@ export function linesOf(summary: ChaosSummary): string[] {
           `what killed workers ran was taken up after ${summary.takenUpAgainMs.p50} ms (p50), ${summary.takenUpAgainMs.max} ms (max)`,
         ]
       : []),
-    ...(cutBytes.length > 0 ? [`bytes cut: ${cutBytes.join(', ')}`] : []),
+    ...(behind.longest === undefined
+      ? []
+      : [`  ${behind.jobs} more waited behind more urgent jobs of their buckets: ${JSON.stringify(behind.longest)}`]),
+    ...cuts.map(
+      ({ bytes, unsyncedMs }) => `a cut took ${bytes} bytes; safe was what was answered ${unsyncedMs} ms before`,
+    ),
     summary.passed ? 'PASSED' : 'FAILED',
   ];
 }
