@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Outcome } from '../../src/shaping/work-source.js';
 import { redisForTests } from './redis-for-tests.js';
-import type { ScriptShard } from './script-shard.js';
+import type { HeldRun, ScriptShard } from './script-shard.js';
 import { wakeUps } from './wake-ups.js';
 
 const redis = redisForTests();
@@ -256,31 +256,44 @@ describe('whom a settle wakes', () => {
   });
 });
 
-test('however a run ends, a thousand of them leave no slot taken', async () => {
+/** Every way in which a run comes to its end. */
+const EXITS: Readonly<Record<string, (shard: ScriptShard, run: HeldRun) => Promise<unknown>>> = {
+  done: (shard, run) => shard.settle(run, completed),
+  thrown: (shard, run) => shard.settle(run, { kind: 'failed', value: 'x' }),
+  'timed out, to be tried again at once': (shard, run) =>
+    shard.settle(run, { kind: 'retry', value: 'timed out', delayMs: 0, front: false }),
+  'thrown, to be tried again later': (shard, run) =>
+    shard.settle(run, { kind: 'retry', value: 'x', delayMs: 1, front: true }),
+  cancelled: (shard, run) => shard.settle(run, { kind: 'cancelled', value: 'x' }),
+  'handed back': (shard, run) => shard.settle(run, { kind: 'return', value: 'x' }),
+  'killed: stalled': async (shard, run) => {
+    await shard.dropLock(run.tenant, run.id);
+    expect((await shard.recover(1000)).returnedIds).toEqual([run.id]);
+  },
+  'killed: stalled too often': async (shard, run) => {
+    await shard.dropLock(run.tenant, run.id);
+    expect((await shard.recover(0)).endedIds).toEqual([run.id]);
+  },
+  'its lock lost, and settled all the same': async (shard, run) => {
+    await shard.dropLock(run.tenant, run.id);
+    await shard.recover(1000);
+    expect(await shard.settle(run, completed)).toMatchObject({ verdict: 'lost' });
+  },
+};
+
+test.each([
+  ...Object.entries(EXITS).map(([name, exit]) => [name, [exit]] as const),
+  ['each way in turn', Object.values(EXITS)] as const,
+])('a thousand runs leave no slot taken: %s', async (_name, exits) => {
   const shard = redis.shard();
-  const exits: Outcome[] = [
-    completed,
-    { kind: 'failed', value: 'x' },
-    { kind: 'cancelled', value: 'x' },
-    { kind: 'return', value: 'x' },
-    { kind: 'retry', value: 'x', delayMs: 0, front: false },
-    { kind: 'retry', value: 'x', delayMs: 1, front: false },
-  ];
-  await shard.admit(
-    'a',
-    Array.from({ length: 900 }, (_, i) => ({ id: `j${String(i).padStart(4, '0')}` })),
-    UNLIMITED,
-  );
+  const jobs = Array.from({ length: 1000 }, (_, i) => ({ id: `j${String(i).padStart(4, '0')}` }));
+  await shard.admit('a', jobs, { ...UNLIMITED, depth: 1000 });
   for (let i = 0; i < 1000; i += 1) {
     shard.nowUs += 5000;
-    const found = await shard.dispatch(`t${i}`);
+    const token = `t${i}`;
+    const found = await shard.dispatch(token);
     if (found.kind === 'nothing') throw new Error(`nothing to run after ${i} runs`);
-    if (i % 7 === 6) {
-      await shard.dropLock('a', found.id);
-      await shard.recover(1000);
-    } else {
-      await shard.settle({ token: `t${i}`, tenant: 'a', id: found.id }, exits[i % exits.length] ?? completed);
-    }
+    await exits[i % exits.length]?.(shard, { token, tenant: 'a', id: found.id });
   }
   expect(await shard.typeField('running')).toBe(0);
   expect(await shard.bucketField('a', 'active')).toBe(0);

@@ -150,6 +150,22 @@ describe('a pool', () => {
     expect(await stateOf(id)).toBe('cancelled');
   });
 
+  test('abandons a run that does not hear of its timeout, and its late result does not count', async () => {
+    const { open, run } = gated();
+    const { ended, errors } = await served(run, { slots: 1, plan: { attempts: 1, timeoutMs: 20, abandonAfterMs: 20 } });
+    const [first = '', second = ''] = await type.fill('a', 2);
+    await expect.poll(() => open.map(({ id }) => id), PATIENCE).toEqual([first, second]);
+    open[0]?.end('late');
+    await expect.poll(() => ended.length, PATIENCE).toBe(2);
+    open[1]?.fail(new Error('late, too'));
+    for (const id of [first, second]) {
+      const job = await type.shaping.job('a', id);
+      expect(job).toMatchObject({ state: 'failed', error: 'timed out after 20 ms' });
+      expect(job).not.toHaveProperty('result', 'late');
+    }
+    expect([await running(), errors]).toEqual([0, []]);
+  });
+
   test('lets go of a run whose lock is lost, and its result does not count', async () => {
     const { pool, ended } = await served(untilAborted, { lockMs: 150, slots: 1 });
     const [id = ''] = await type.fill('a', 1);
@@ -293,7 +309,7 @@ describe('stop()', () => {
   });
 });
 
-test('a thousand exits of every kind leave no slot taken', async () => {
+test('a thousand exits of every kind leave no slot taken', { timeout: 600_000 }, async () => {
   const exits: Record<string, Handler['run']> = {
     done: async () => 1,
     rejects: async () => Promise.reject(new Error('no good')),
@@ -306,12 +322,12 @@ test('a thousand exits of every kind leave no slot taken', async () => {
   };
   const kinds = Object.keys(exits);
   const { pool, ended, runner } = await served((job, ctx) => exits[String(job.data)]?.(job, ctx), {
-    slots: 50,
+    slots: 200,
     plan: { attempts: 1, timeoutMs: 200 },
   });
-  const ids: string[] = [];
+  const kindOf = new Map<string, string | undefined>();
   pool.on('active', async ({ id }) => {
-    const kind = kinds[ids.indexOf(id) % kinds.length];
+    const kind = kindOf.get(id);
     if (kind === 'cancel') await type.shaping.cancel('a', id);
     if (kind !== 'lost') return;
     const held = await redis.hgetall(`${type.work.tag}:running`);
@@ -322,11 +338,18 @@ test('a thousand exits of every kind leave no slot taken', async () => {
     runner.lose(token);
   });
   type.profiles.set('a', { depth: 10_000 });
-  const jobs = Array.from({ length: 1000 }, (_, n) => type.newJob({ data: JSON.stringify(kinds[n % kinds.length]) }));
-  ids.push(...jobs.map(({ id }) => id));
+  const jobs = Array.from({ length: 1000 * kinds.length }, (_, n) => {
+    const kind = kinds[n % kinds.length];
+    const job = type.newJob({ data: JSON.stringify(kind) });
+    kindOf.set(job.id, kind);
+    return job;
+  });
   await type.shaping.admit(type.name, 'a', jobs);
-  await expect.poll(async () => (await type.shaping.bucket(type.name, 'a')).waiting, PATIENCE).toBe(0);
-  await expect.poll(() => pool.running, PATIENCE).toBe(0);
+  const long = { timeout: 300_000 };
+  await expect.poll(async () => (await type.shaping.bucket(type.name, 'a')).waiting, long).toBe(0);
+  await expect.poll(() => pool.running, long).toBe(0);
+  const exited = (kind: string) => ended.filter(({ job }) => kindOf.get(job.id) === kind).length;
+  expect(kinds.filter((kind) => exited(kind) < 1000)).toEqual([]);
   expect(await type.shaping.bucket(type.name, 'a')).toMatchObject({ running: 0, waiting: 0 });
   expect(await running()).toBe(0);
   expect(new Set(ended.map(({ outcome, verdict }) => `${verdict} ${outcome.kind}`))).toEqual(

@@ -33,6 +33,19 @@ describe('a server on PATH', () => {
     expect(await redis.release()).toBe('stopped');
   });
 
+  test.each([
+    ['always', /^nothing that was answered/],
+    ['everysec', /^about the last second/],
+  ] as const)('that writes %s says in the log what that may lose, and the settings are so', async (durability, may) => {
+    const told: object[] = [];
+    const log = (_rung: string, about: object = {}) => told.push(about);
+    const redis = await folders.start({ dataDir: await folders.create(), durability, log });
+    expect(told).toMatchObject([{ durability, mayLose: expect.stringMatching(may) }]);
+    const client = folders.connect(redis.socketPath);
+    expect(await client.config('GET', 'appendfsync')).toEqual(['appendfsync', durability]);
+    expect(await client.config('GET', 'appendonly')).toEqual(['appendonly', 'yes']);
+  });
+
   test('may be a valkey-server', async () => {
     const server = await findOnPath('redis-server', REAL_PATH);
     const path = await pathWith([], { 'valkey-server': `exec '${server}' "$@"` });
