@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Trace, TraceEvent } from '../referee/trace.js';
+import { judge } from '../referee/verdict.js';
 import { firstBreach } from './book-check.js';
 import { drawn, FAULTS } from './faults.js';
 import { readFlags } from './flags.js';
@@ -7,7 +8,9 @@ import { Ledger } from './ledger.js';
 import { ageAtCut } from './power-cut.js';
 import { seeded } from './random.js';
 import { secondRuns } from './second-runs.js';
+import { summaryOf } from './summary.js';
 import { syncsOf } from './synced-bytes.js';
+import { CONTRACT } from './terms.js';
 
 const JOB = { id: 'j', type: 'a', tenant: 't', sentAt: 0, acceptedAt: 1 };
 
@@ -61,6 +64,33 @@ describe('what a power cut may have taken with `everysec`', () => {
     ['sent when the server was dead: another one has accepted it', { sentAt: 1700, acceptedAt: 2500 }],
     ['accepted after all cuts', { sentAt: 9000, acceptedAt: 9001 }],
   ])('no job %s', (_, times) => expect(ageAtCut({ ...JOB, ...times }, cuts)).toBeUndefined());
+});
+
+describe('a run whose cut lost a job that was answered', () => {
+  const cuts = [{ bytes: 10, safeAt: 1000, deadAt: 1700 }];
+  const summaryOfLost = (durability: 'always' | 'everysec', acceptedAt: number) => {
+    const job = { ...JOB, sentAt: acceptedAt - 5, acceptedAt };
+    const ledger = new Ledger();
+    ledger.answered({ status: 202, tookMs: 5, job });
+    const verdict = judge([], CONTRACT);
+    return summaryOf({
+      ...{ order: { seed: 1, seconds: 1, durability, cut: true }, blows: [], ledger, cuts, verdict },
+      books: { lost: [job], twoEnds: [], running: [], waiting: [], envelope: [] },
+      samples: { taken: 1, overCap: [], overDepth: [] },
+      again: { jobs: 0, byFault: {}, takenUp: [] },
+    });
+  };
+  test('passes with `everysec`, if the job was accepted after the last write that a sync covered', () => {
+    const { passed, zeros, lostBeforeCuts } = summaryOfLost('everysec', 1200);
+    expect([passed, zeros.lost, lostBeforeCuts]).toEqual([true, 0, { jobs: 1, oldestMs: 500 }]);
+  });
+  test.each([
+    ['everysec', 1000],
+    ['always', 1200],
+  ] as const)('fails with `%s`, if it was accepted at %d', (durability, acceptedAt) => {
+    const { passed, zeros, faults } = summaryOfLost(durability, acceptedAt);
+    expect([passed, zeros.lost, faults]).toEqual([false, 1, ['lost: j']]);
+  });
 });
 
 describe('starts against the rate of a bucket: 5/s, burst 3, slack 100 ms', () => {

@@ -44,9 +44,11 @@ async function killServer(kept: Kept): Promise<number> {
   return pid;
 }
 
-/** Resolves when another server than `before` answers. */
-const untilAnother = (kept: Kept, before: number) =>
-  expect.poll(async () => (await pidOf(kept)) ?? before).not.toBe(before);
+/** Resolves when another server than `before` answers, and who keeps it knows. */
+async function untilAnother(kept: Kept, before: number): Promise<void> {
+  await expect.poll(async () => (await pidOf(kept)) ?? before).not.toBe(before);
+  await expect.poll(() => kept.rungs.at(-1)).toMatch(/^(path|adopted)$/);
+}
 
 describe('an embedded Redis that is killed', () => {
   test('is started again over its data, time and again', async () => {
