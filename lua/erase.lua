@@ -7,7 +7,7 @@
     now          µs since 2025-01-01; "" for the server's clock
     tenant       percent-encoded
     limit        jobs to erase, at most, of each list
-  Returns { jobs erased, jobs that wait or ended and remain, jobs that run }.
+  Returns { jobs erased, jobs that wait or ended and remain, jobs that run, how many of the erased waited }.
 ]]
 --- @include "lib/wake"
 --- @include "lib/end_job"
@@ -16,11 +16,11 @@ return function(ARGV)
   local limit = tonumber(ARGV[3])
   load_type(ARGV[1])
   local b = load_bucket(ARGV[2])
-  local completed, failed = b.prefix .. 'completed', b.prefix .. 'failed'
+  local completed, failed, cancelled = b.prefix .. 'completed', b.prefix .. 'failed', 0
   for _, set in ipairs({ b.prioritized, b.delayed }) do
     for _, id in ipairs(call('ZRANGE', set, 0, limit - 1)) do
       call('HDEL', b.prefix .. id, 'hg:u')
-      end_waiting(b, id, 'cancelled', 0, 1e15)
+      if end_waiting(b, id, 'cancelled', 0, 1e15) then cancelled = cancelled + 1 end
     end
   end
   local erased, remain = 0, call('ZCARD', b.prioritized) + call('ZCARD', b.delayed)
@@ -42,5 +42,5 @@ return function(ARGV)
     wake_if_earlier()
     save()
   end
-  return { erased, remain, #running }
+  return { erased, remain, #running, cancelled }
 end

@@ -107,8 +107,9 @@ local function end_run(b, job, run, entry)
   if not waits_again(run) then return finish(b, job, run, is_erased, hook) end
   if run.outcome == 'busy' then was_not_started(b, job, marks_of(entry)) end
   if call('HEXISTS', job, 'hg:x') == 0 then return wait_again(b, job, run) end
-  -- A job that was asked to stop does not wait again.
+  -- A job that was asked to stop does not wait again, which its worker does not know.
   run.outcome, run.value = 'cancelled', 'cancelled'
+  note_unseen(b, run.id, 'cancelled', 'cancelled')
   finish(b, job, run, is_erased, hook)
 end
 

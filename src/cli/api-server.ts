@@ -60,7 +60,6 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
   const refused = new Promise<OtherData>((resolve) => {
     refuse = resolve;
   });
-  const overrides = followOverrides({ live, settings, commands, target: redis.target, log, onOtherData: refuse });
   const admitting = openAdmitting(config, redis.target);
   const shaping = new RedisShaping(commands, settings, admitting?.run);
   const events = openEvents(commands, redis.target, log);
@@ -76,6 +75,10 @@ export async function startApi(config: Config, keys: FirstKeys, redis: ReachedRe
   watchScripts(commands, metrics.watchScript);
   admitting?.watchScripts(metrics.watchScript);
   policing.watchScripts(metrics.watchScript);
+  const overrides = followOverrides({
+    ...{ live, settings, commands, target: redis.target, log, onOtherData: refuse },
+    onCancelled: (bucket, jobs) => metrics.runs.cancelled(bucket, jobs),
+  });
   const remote = openRemoteWork(config, { commands, settings, overrides, metrics, log });
   const forsaken = watchForsakenTypes(config, { commands, settings, metrics, log });
   const app = buildApp({

@@ -10,6 +10,7 @@ import type { ClusterTarget, RedisTarget } from '../redis/redis-target.js';
 import { loadLibrary } from '../redis/script.js';
 import { type Administration, administration } from '../shaping/administration.js';
 import { applyChanges } from '../shaping/apply-changes.js';
+import type { OnCancelled } from '../shaping/bucket-control.js';
 import { type KeyDirectory, RemoteKeyDirectory } from '../shaping/key-directory.js';
 import { openTypeSource } from '../shaping/open-type-source.js';
 import { OverrideFollower } from '../shaping/override-follower.js';
@@ -32,6 +33,7 @@ export interface OverrideParts {
   readonly log: Logger;
   /** What is stored is not such as this process can go on with. */
   readonly onOtherData: (error: OtherData) => void;
+  readonly onCancelled: OnCancelled;
 }
 
 /** The overrides of this process, followed from now on. */
@@ -54,7 +56,7 @@ const PLACES = { tenant: 'tenants', tier: 'tiers', type: 'types' } as const;
  * what already waits is re-timed, now and whenever Redis comes back. Redis need not be there.
  */
 export function followOverrides(parts: OverrideParts): LiveOverrides {
-  const { live, settings, commands, target, log, onOtherData } = parts;
+  const { live, settings, commands, target, log, onOtherData, onCancelled } = parts;
   const messages = openConnection(target, { name: 'api-messages', deadlineMs: DEADLINE_MS });
   const subscriber = new Subscriber(messages);
   const store = new OverrideStore(commands);
@@ -101,7 +103,7 @@ export function followOverrides(parts: OverrideParts): LiveOverrides {
 
   return {
     ...{ directory, subscriber },
-    admin: administration({ ...schedule, store, follower }),
+    admin: administration({ ...schedule, store, follower, onCancelled }),
     tried: async () => {
       await firstRead;
       tellWarnings();

@@ -188,6 +188,7 @@ function addRoutes(
     ready,
     memory,
     tally: bothTallies(metrics?.of.tally ?? NO_TALLY, page?.tally ?? NO_TALLY),
+    onCancelled: (bucket, jobs) => metrics?.of.runs.cancelled(bucket, jobs),
     ...more,
   };
   app.register(async (scope) => {

@@ -7,6 +7,7 @@ import type {
   RawServerDefault,
 } from 'fastify';
 import type { MemoryState } from '../redis/memory-watch.js';
+import type { OnCancelled } from '../shaping/bucket-control.js';
 import type { Shaping } from '../shaping/shaping.js';
 import type { DoorTally } from './door-tally.js';
 import type { FailedAttempts } from './failed-attempts.js';
@@ -35,6 +36,8 @@ export interface RouteParts {
   readonly failures: FailedAttempts;
   readonly following: Following;
   readonly tally: DoorTally;
+  /** Hears of jobs that are cancelled before they run. */
+  readonly onCancelled: OnCancelled;
   readonly ready: () => Promise<ReadyReport>;
   /** Whether the store has room for more jobs, as last seen. */
   readonly memory: () => MemoryState;

@@ -2,7 +2,7 @@ import type { LiveConfig } from '../config/live-config.js';
 import type { OverrideSubject } from '../config/override-subject.js';
 import type { OverrideChange } from '../config/read-override.js';
 import { applyChanges, type ScheduleParts } from './apply-changes.js';
-import { BucketControl, type Erased, type Purged } from './bucket-control.js';
+import { BucketControl, type Erased, type OnCancelled, type Purged } from './bucket-control.js';
 import type { OverrideFollower } from './override-follower.js';
 import type { OverrideStore } from './override-store.js';
 import { RedisTenantKeys, type TenantKeys } from './tenant-keys.js';
@@ -35,12 +35,14 @@ export interface Administration {
 export interface AdministrationParts extends ScheduleParts {
   readonly store: OverrideStore;
   readonly follower: OverrideFollower;
+  /** Hears of jobs that a purge or an erasure cancels. */
+  readonly onCancelled?: OnCancelled;
 }
 
 /** {@link Administration} over Redis. */
 export function administration(parts: AdministrationParts): Administration {
-  const { redis, settings, live, store, follower } = parts;
-  const buckets = new BucketControl(redis, settings);
+  const { redis, settings, live, store, follower, onCancelled } = parts;
+  const buckets = new BucketControl(redis, settings, onCancelled);
   const change: Administration['change'] = async (subject, asked, replace) => {
     follower.adopt(subject, await store.change(subject, asked, replace));
     return applyChanges(parts, [subject]);

@@ -12,6 +12,9 @@ const PAGE = 200;
 /** A bucket that moves between the sets while they are walked may be missed by one walk. */
 const WALKS = 3;
 
+/** Hears how many jobs of a bucket were cancelled by an order, as soon as they are. */
+export type OnCancelled = (bucket: { readonly type: string; readonly tenant: string }, jobs: number) => void;
+
 /** What a purge came to. */
 export interface Purged {
   readonly cancelled: number;
@@ -37,10 +40,12 @@ export interface Erased {
 export class BucketControl {
   readonly #redis: RedisLink;
   readonly #settings: Settings;
+  readonly #onCancelled: OnCancelled;
 
-  constructor(redis: RedisLink, settings: Settings) {
+  constructor(redis: RedisLink, settings: Settings, onCancelled: OnCancelled = () => undefined) {
     this.#redis = redis;
     this.#settings = settings;
+    this.#onCancelled = onCancelled;
   }
 
   /** Whether a bucket was paused by hand. */
@@ -64,6 +69,7 @@ export class BucketControl {
     let erased = 0;
     for (;;) {
       const reply = await this.#run(scripts.erase, type, tenant, [CHUNK]);
+      if (reply.cancelled > 0) this.#onCancelled({ type, tenant }, reply.cancelled);
       erased += reply.erased;
       const done = reply.remain === 0 || reply.erased === 0;
       if (done || erased >= PURGE_LIMIT) return { erased, running: reply.running, more: !done };
@@ -103,6 +109,7 @@ export class BucketControl {
     while (cancelled < waited) {
       const chunk = Math.min(CHUNK, waited - cancelled);
       const reply = await this.#run(scripts.purge, type, tenant, [chunk, ageMs, count]);
+      if (reply.cancelled > 0) this.#onCancelled({ type, tenant }, reply.cancelled);
       if (cancelled === 0) waited = Math.min(limit, reply.cancelled + reply.left);
       cancelled += reply.cancelled;
       if (reply.left === 0 || reply.cancelled === 0) return { cancelled, more: false };

@@ -120,8 +120,9 @@ export const scripts = {
     return { cancelled: asInteger(cancelled), left: asInteger(left) };
   }),
   erase: describeScript(library, 'erase', ['now', 'tenant', 'limit'], (reply) => {
-    const [erased, remain, running] = asList(reply);
-    return { erased: asInteger(erased), remain: asInteger(remain), running: asInteger(running) };
+    const [erased, remain, running, cancelled] = asList(reply);
+    const left = { remain: asInteger(remain), running: asInteger(running) };
+    return { erased: asInteger(erased), ...left, cancelled: asInteger(cancelled) };
   }),
   forsake: describeScript(library, 'forsake', ['now', 'limit', 'keep_age', 'keep_count', 'reason'], (reply) => {
     const [failed, left] = asList(reply);

@@ -156,11 +156,11 @@ export const METRICS = {
     'tenant',
     'outcome',
   ),
-  endedUnseen: counter(
+  jobsEnded: counter(
     {
-      name: 'headgate_jobs_ended_unseen_total',
+      name: 'headgate_jobs_ended_total',
       of: 'both',
-      help: 'Jobs whose end no run told of: expired, or ended with a worker that is gone.',
+      help: 'Jobs that ended, each once: completed, failed, expired or cancelled.',
     },
     'type',
     'tenant',

@@ -24,7 +24,7 @@ test('what waits, is delayed, ended or failed is gone, idempotency keys too; ano
   await shard.settle({ token: 't1', tenant: 'a', id: 'done' }, completed);
   await shard.take('t2');
   await shard.settle({ token: 't2', tenant: 'a', id: 'fails' }, { kind: 'failed', value: 'secret reason' });
-  expect(await erase(shard)).toEqual({ erased: 4, remain: 0, running: 0 });
+  expect(await erase(shard)).toEqual({ erased: 4, remain: 0, running: 0, cancelled: 2 });
   expect(await keysOf(shard)).toEqual([]);
   expect(await shard.inspect('a')).toMatchObject({ waiting: 0, delayed: 0, waitingCost: 0, waitingBytes: 0 });
   expect((await shard.read('b', 'other'))?.state).toBe('active');
@@ -45,7 +45,7 @@ test.each<[string, Outcome]>([
   const shard = redis.shard();
   await shard.admit('a', [{ id: 'r', idempotencyKey: 'k' }], UNLIMITED);
   await shard.take('t');
-  expect(await erase(shard)).toEqual({ erased: 0, remain: 0, running: 1 });
+  expect(await erase(shard)).toEqual({ erased: 0, remain: 0, running: 1, cancelled: 0 });
   expect(await shard.settle({ token: 't', tenant: 'a', id: 'r' }, outcome)).toMatchObject({ verdict: 'settled' });
   expect(await keysOf(shard)).toEqual([]);
 });
@@ -78,14 +78,14 @@ test('many go in several calls, which say what remains', async () => {
     Array.from({ length: 25 }, (_, i) => ({ id: `j${i}` })),
     UNLIMITED,
   );
-  expect(await erase(shard, 'a', 10)).toEqual({ erased: 10, remain: 15, running: 0 });
+  expect(await erase(shard, 'a', 10)).toEqual({ erased: 10, remain: 15, running: 0, cancelled: 10 });
   await erase(shard, 'a', 10);
-  expect(await erase(shard, 'a', 10)).toEqual({ erased: 5, remain: 0, running: 0 });
+  expect(await erase(shard, 'a', 10)).toEqual({ erased: 5, remain: 0, running: 0, cancelled: 5 });
   expect(await keysOf(shard)).toEqual([]);
 });
 
 test('a tenant of whom nothing is known may be erased', async () => {
   const shard = redis.shard();
-  expect(await erase(shard)).toEqual({ erased: 0, remain: 0, running: 0 });
+  expect(await erase(shard)).toEqual({ erased: 0, remain: 0, running: 0, cancelled: 0 });
   expect(await shard.keys()).not.toContain('bucket:a');
 });

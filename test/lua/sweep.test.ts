@@ -246,6 +246,22 @@ describe('ends that nobody saw', () => {
     ]);
   });
 
+  test.each<Outcome>([
+    { kind: 'retry', value: 'no luck', delayMs: 1000, front: false },
+    { kind: 'return', value: 'stopping' },
+    { kind: 'busy', value: 'busy', holdMs: 1000, scope: 'bucket' },
+  ])('are those of jobs asked to stop whose run ends in $kind, which its worker takes for no end', async (outcome) => {
+    const shard = redis.shard();
+    await shard.admit('a', [{ id: 'j1', requestId: 'r1' }], { ratePerSecond: Infinity });
+    await shard.take('t1');
+    await shard.cancel('a', 'j1');
+    expect((await shard.sweep()).unseen).toEqual([]);
+    await shard.settle({ token: 't1', tenant: 'a', id: 'j1' }, outcome);
+    const ends = (await shard.sweep()).unseen.map((record) => unseenEndOf('t', record));
+    expect(ends).toMatchObject([{ job: { id: 'j1', requestId: 'r1' }, ending: 'cancelled', reason: 'cancelled' }]);
+    expect((await shard.read('a', 'j1'))?.state).toBe('failed');
+  });
+
   test('are none of those that a caller or a worker ended', async () => {
     const shard = redis.shard();
     await shard.admit('a', [{ id: 'j1' }, { id: 'j2' }], { ratePerSecond: Infinity });

@@ -53,7 +53,7 @@ async function counted(tenant: string, outcome: string): Promise<number> {
     const port = numberField(worker.said('worker is ready')[0], 'healthPort');
     const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     const labels = `type="a",tenant="${tenant}",outcome="${outcome}"`;
-    return Number(new RegExp(`^headgate_jobs_ended_unseen_total\\{${labels}\\} (\\d+)`, 'm').exec(text)?.[1] ?? 0);
+    return Number(new RegExp(`^headgate_jobs_ended_total\\{${labels}\\} (\\d+)`, 'm').exec(text)?.[1] ?? 0);
   });
   return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
 }

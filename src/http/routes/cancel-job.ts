@@ -15,7 +15,7 @@ const CancelRequested = Type.Object({
 });
 
 /** `DELETE /v1/jobs/:id`: cancels a job that has not started, asks a running one to stop. */
-export function cancelJob(app: HttpApp, { shaping }: RouteParts): void {
+export function cancelJob(app: HttpApp, { shaping, onCancelled }: RouteParts): void {
   app.delete(
     '/v1/jobs/:id',
     {
@@ -34,9 +34,12 @@ export function cancelJob(app: HttpApp, { shaping }: RouteParts): void {
       const { id } = request.params;
       const cancellation = isJobId(id) ? await shaping.cancel(tenant.value, id) : 'not_found';
       switch (cancellation) {
-        case 'cancelled':
-          request.log.info({ job: id, tenant: tenant.value, ...lifeOf(id), outcome: cancellation }, 'job cancelled');
+        case 'cancelled': {
+          const { type, waitMs } = lifeOf(id);
+          onCancelled({ type, tenant: tenant.value }, 1);
+          request.log.info({ job: id, tenant: tenant.value, type, waitMs, outcome: cancellation }, 'job cancelled');
           return reply.code(200).send({ id, state: 'cancelled' });
+        }
         case 'cancel_requested':
           return reply.code(202).send({ id, state: 'active', cancelRequested: true });
         case 'already_ended':
@@ -48,8 +51,8 @@ export function cancelJob(app: HttpApp, { shaping }: RouteParts): void {
   );
 }
 
-/** What an id says of its job. */
-function lifeOf(id: string): { readonly type?: string; readonly waitMs?: number } {
+/** What the id of a job says of it. */
+function lifeOf(id: string): { readonly type: string; readonly waitMs?: number } {
   const home = parseJobId(id);
-  return home ? { type: home.type, waitMs: Math.max(0, Date.now() - madeAtMs(id)) } : {};
+  return home ? { type: home.type, waitMs: Math.max(0, Date.now() - madeAtMs(id)) } : { type: '' };
 }
