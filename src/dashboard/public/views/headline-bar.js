@@ -1,6 +1,7 @@
 /** @import { StreamState } from '../pure/stream-state.js' */
-import { h, nameOf, set } from '../dom/element.js';
+import { h, nameOf, say, set } from '../dom/element.js';
 import { serverNow } from '../net/server-clock.js';
+import { clock } from '../pure/format.js';
 import { headline, sentence } from '../pure/headline.js';
 import { hashOf } from '../pure/route.js';
 import { showText } from '../pure/show-text.js';
@@ -8,9 +9,10 @@ import { showText } from '../pure/show-text.js';
 /** Screen readers are told what has become another state, and at most so often. */
 const ANNOUNCED_EVERY_MS = 10_000;
 
-/** How things are, in one sentence above everything. */
+/** How things are, in one sentence above everything, and what time it is: a start is soon or late by that. */
 export class HeadlineBar {
   element = h('p', { class: 'headline' });
+  #clock = h('time', { class: 'now' });
   #announcer = document.getElementById('announcer');
   #shown = '';
   #announced = '';
@@ -29,10 +31,16 @@ export class HeadlineBar {
       const children = words.map((word) => (typeof word === 'string' ? word : shownName(word, type)));
       return h('span', { class: `clause ${tone}` }, ...children);
     });
-    this.element.replaceChildren(...parts.flatMap((part, index) => (index === 0 ? [part] : ['; ', part])));
+    const spoken = parts.flatMap((part, index) => (index === 0 ? [part] : ['; ', part]));
+    this.element.replaceChildren(...spoken, ' ', this.#clock);
+    this.tick();
     set(this.element, 'data-behind', String(row.behind));
     document.title = `${row.behind ? '▲ ' : ''}${showText(type)} – Headgate`;
     this.#announce(clauses.filter(({ tone }) => tone !== 'plain'));
+  }
+
+  tick() {
+    say(this.#clock, `now ${clock(serverNow())}`);
   }
 
   /** @param {import('../pure/headline.js').Clause[]} clauses without numbers that are others every second */

@@ -117,6 +117,7 @@ export class OverviewPage {
   }
 
   tick() {
+    this.#headline.tick();
     this.#list.tick(serverNow());
   }
 

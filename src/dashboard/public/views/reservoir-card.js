@@ -34,7 +34,7 @@ export class ReservoirCard {
   constructor(type) {
     this.#link = h('a', { class: 'card-link', href: hashOf({ type }) }, nameOf(type, 40));
     const walls = s('path', { class: 'walls', d: `M${left} ${top - 8}V${floor}H${right}V${top - 8}` });
-    const parts = [this.#inflow, this.#water, ...MARKS.flatMap(mark), walls, this.#outflow, this.#outlet];
+    const parts = [this.#inflow, this.#water, ...MARKS.flatMap(mark), scaleName(), walls, this.#outflow, this.#outlet];
     const picture = s('svg', { viewBox: `0 0 ${width} ${height}`, 'aria-hidden': 'true' }, ...parts);
     const head = h('div', { class: 'reservoir-head' }, h('h2', {}, this.#link), this.#state);
     const body = h(
@@ -66,7 +66,7 @@ export class ReservoirCard {
     const busy = row.busy ?? row.running;
     fact(
       'workers',
-      row.concurrency === null ? `${count(busy)} busy` : `${count(busy)} of ${count(row.concurrency)} busy`,
+      row.concurrency === null ? `${count(busy)} busy, no limit` : `${count(busy)} of ${count(row.concurrency)} busy`,
     );
     fact('slip', row.slipMs === null ? '–' : duration(row.slipMs));
     fact('buckets', `${count(row.readyBuckets)} ready of ${count(row.backloggedBuckets)}`);
@@ -107,6 +107,12 @@ export class ReservoirCard {
     set(this.#state, 'class', `state ${kind}`);
     this.#state.replaceChildren(glyph(shape), word);
   }
+}
+
+/** What the marks count, upwards beside them. */
+function scaleName() {
+  const place = { x: -(top + floor) / 2, y: 9, transform: 'rotate(-90)', 'text-anchor': 'middle' };
+  return s('text', { class: 'mark-label', ...place }, 'jobs, log scale');
 }
 
 /** @param {number} jobs */
