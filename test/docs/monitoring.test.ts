@@ -6,6 +6,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { runCommand } from '../../src/redis/embedded/run-command.js';
 import { METRICS, type MetricRow } from '../../src/telemetry/metric-table.js';
 import { debianProgram } from '../support/debian-program.js';
+import { asAsked, grafanaDashboard } from '../support/grafana-dashboard.js';
 
 const docs = (name: string) => fileURLToPath(new URL(`../../docs/${name}`, import.meta.url));
 const RULES = docs('prometheus/alerts.yml');
@@ -25,11 +26,8 @@ async function promtoolSays(...args: string[]): Promise<string> {
 
 /** Every query of the dashboard, as Prometheus gets it. */
 async function dashboardQueries(): Promise<string[]> {
-  const { panels }: { panels: { targets?: { expr: string }[] }[] } = JSON.parse(
-    await readFile(docs('grafana/headgate.json'), 'utf8'),
-  );
-  const queries = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
-  return queries.map((expr) => expr.replaceAll('$__rate_interval', '5m').replaceAll('$type', '.*'));
+  const { panels } = await grafanaDashboard();
+  return panels.flatMap(({ targets = [] }) => targets.map((target) => asAsked(target, '5m')));
 }
 
 test('the alert rules are rules to Prometheus, and fire when they should', async () => {
@@ -60,6 +58,27 @@ test('rules and dashboard speak of metrics that there are, with labels that they
     expect(row?.name, name).toBeDefined();
     if (row?.name !== name) expect(row?.kind, name).toBe('histogram');
     for (const [, label = ''] of selector.matchAll(/(\w+)=/g)) expect(row?.labels, name).toContain(label);
+  }
+});
+
+test('the panels of the dashboard have ids and places of their own, and ask the data source that was chosen', async () => {
+  const { panels } = await grafanaDashboard();
+  expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+  const taken = new Map<string, string>();
+  for (const { title, gridPos, type, datasource, targets = [] } of panels) {
+    expect(gridPos.x + gridPos.w, title).toBeLessThanOrEqual(24);
+    for (let x = gridPos.x; x < gridPos.x + gridPos.w; x += 1) {
+      for (let y = gridPos.y; y < gridPos.y + gridPos.h; y += 1) {
+        expect(taken.get(`${x} ${y}`), `${title} at ${x} ${y}`).toBeUndefined();
+        taken.set(`${x} ${y}`, title);
+      }
+    }
+    if (type === 'row') continue;
+    expect(targets.length, title).toBeGreaterThan(0);
+    expect(new Set(targets.map(({ refId }) => refId)).size, title).toBe(targets.length);
+    for (const asked of [datasource, ...targets.map((target) => target.datasource)]) {
+      expect(asked, title).toEqual({ type: 'prometheus', uid: `\${datasource}` });
+    }
   }
 });
 

@@ -106,7 +106,7 @@ export class FlowChart {
         },
       },
       axes: [
-        { ...axis, size: 24, space: 60, values: '{HH}:{mm}' },
+        { ...axis, size: 24, space: 60, values: timesOfDay },
         {
           ...axis,
           size: 40,
@@ -140,6 +140,19 @@ export class FlowChart {
 function columns(points, lines) {
   const times = points.map(([at]) => (at ?? 0) / 1000);
   return [times, ...Array.from({ length: lines }, (_, line) => points.map((point) => point[line + 1] ?? null))];
+}
+
+/**
+ * Names of the instants at the marks of an axis, of which no two are alike.
+ *
+ * @param {unknown} _plot
+ * @param {number[]} marks in seconds since 1970
+ * @param {number} _axis
+ * @param {number} _space
+ * @param {number} step from mark to mark, in seconds
+ */
+function timesOfDay(_plot, marks, _axis, _space, step) {
+  return marks.map((second) => clock(second * 1000).slice(0, step < 60 ? 8 : 5));
 }
 
 /** The color that a custom property stands for here and now: a canvas knows no properties. @param {HTMLElement} element @param {string} name */
