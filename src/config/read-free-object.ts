@@ -33,7 +33,11 @@ function readMapping(written: Written & { kind: 'mapping' }, path: Path, reading
     if (entry.name === undefined) problems.add(path, 'expected a name before the colon', position);
     else if (entry.name === '__proto__') problems.add([...path, entry.name], 'this name cannot be used', position);
     else if (Object.hasOwn(object, entry.name)) problems.add([...path, entry.name], 'stands here twice', position);
-    else object[entry.name] = readValue(entry.value, [...path, entry.name], reading, budget);
+    else {
+      const place = [...path, entry.name];
+      problems.locate(place, source.position(entry.value) ?? position);
+      object[entry.name] = readValue(entry.value, place, reading, budget);
+    }
   }
   return object;
 }

@@ -1,5 +1,6 @@
 import { leastCost } from '../model/cost.js';
 import { costRule, tenantKeys, workerKey } from './build-config.js';
+import { checkHandlerOptions } from './built-in-handlers.js';
 import type { ConfigFields, TenantFields } from './config-schema.js';
 import { checkRouteCosts, checkTypeCosts } from './door-relations.js';
 import { suggestName } from './nearest-name.js';
@@ -22,6 +23,7 @@ export function checkRelations(fields: ConfigFields, adminKeys: readonly string[
   checkPolicies(fields.policies, problems);
   checkNames(fields, problems);
   checkTypes(fields, problems);
+  checkHandlerOptions(fields, problems);
   checkSpacing(fields, problems);
   checkRoutes(fields.routes, problems);
   checkRouteCosts(fields, problems);

@@ -52,7 +52,7 @@ beforeAll(async () => {
           },
         },
         inner: { handler: 'http', options: { url } },
-        faulty: { handler: 'http', options: { url, busyScope: 'all' } },
+        faulty: { handler: 'http', options: { url, headers: { authorization: 'env:SET_NOWHERE' } } },
         beside: { capacity: { concurrency: 2 } },
       },
       tiers: { only: { rate: 'unlimited' } },
@@ -129,9 +129,9 @@ describe('a type whose handler is http, end to end', () => {
     expect(seen).toHaveLength(asked);
   });
 
-  it('says at start which option is wrong, and never a secret', () => {
+  it('says at start which option lacks a variable, and never a secret', () => {
     const log = headgate.lines.join('\n');
-    expect(log).toContain('types.faulty.options.busyScope: expected bucket or type');
+    expect(log).toContain('types.faulty.options.headers.authorization: expected the environment variable SET_NOWHERE to be set');
     expect(log).not.toContain(SECRET);
   });
 

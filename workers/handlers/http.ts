@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { environment } from '../../src/config/environment.js';
+import { type HttpOptions, httpOptions } from '../../src/config/http-options.js';
 import { defineHandler, type HandlerContext, Unrecoverable, UpstreamBusy } from '../handler.js';
-import { type HttpOptions, httpOptions } from './http/http-options.js';
 import { reached } from './http/reached.js';
 import { type Answer, readAnswer } from './http/read-answer.js';
 import { retryAfterMs } from './http/retry-after.js';

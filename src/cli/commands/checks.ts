@@ -42,13 +42,18 @@ export function checkCommands(
 }
 
 async function checkConfig(load: WorkerOrder['load'], json: boolean): Promise<number> {
-  const [{ loadConfig }, { configWarnings }] = await Promise.all([
+  const [{ loadConfig }, { configWarnings }, { missingVariables }] = await Promise.all([
     import('../../config/load-config.js'),
     import('../../config/config-warnings.js'),
+    import('../../config/built-in-handlers.js'),
   ]);
+  const { variables } = environment();
   try {
-    const config = await loadConfig({ env: environment().variables, cwd: process.cwd(), ...load });
-    const warnings = configWarnings(config).map(({ message }) => message);
+    const config = await loadConfig({ env: variables, cwd: process.cwd(), ...load });
+    const warnings = [
+      ...configWarnings(config).map(({ message }) => message),
+      ...missingVariables(config, variables),
+    ];
     const file = config.file ?? 'the configuration that comes with Headgate';
     const text = [`${file} can be used`, ...warnings.map((warning) => `warning: ${warning}`)];
     writeOut(json ? [JSON.stringify({ usable: true, file: config.file, warnings })] : text);

@@ -1,7 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { missingVariables } from '../../config/built-in-handlers.js';
 import type { Config, ConfigError } from '../../config/config.js';
 import { configWarnings } from '../../config/config-warnings.js';
+import { environment } from '../../config/environment.js';
 import type { Finding } from './finding.js';
 
 /** What is to be said of a configuration that could not be read. */
@@ -26,6 +28,7 @@ export async function configFindings(config: Config): Promise<Finding[]> {
     { about: 'config', level: 'ok', says: `${file ?? 'the one that comes with Headgate'}: ${named}` },
     ...warnings.map((says): Finding => ({ about: 'config', level: 'warning', says })),
     ...(await handlerFindings(config)),
+    ...missingVariables(config, environment().variables).map((says): Finding => ({ about: 'handlers', level: 'warning', says })),
     ...(await keyFindings(config)),
   ];
 }

@@ -1,7 +1,7 @@
 import { type IncomingMessage, request as plain } from 'node:http';
 import { request as secure } from 'node:https';
+import type { HttpOptions } from '../../../src/config/http-options.js';
 import { addressIn, isPublicAddress } from '../../../src/model/public-address.js';
-import type { HttpOptions } from './http-options.js';
 import { PrivateAddressError, publicLookup } from './public-address.js';
 
 /**

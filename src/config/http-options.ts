@@ -1,4 +1,5 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { OptionFault, refuseUnknown } from './option-fault.js';
 
 /** What the `http` handler takes from a type's `options`; secrets filled in. */
 export interface HttpOptions {
@@ -14,7 +15,7 @@ export interface HttpOptions {
 }
 
 type Fields = Readonly<Record<string, unknown>>;
-type Variables = Readonly<Record<string, string | undefined>>;
+export type Variables = Readonly<Record<string, string | undefined>>;
 
 const METHODS = ['POST', 'PUT', 'PATCH'];
 const MAX_RESPONSE_BYTES = 1_000_000;
@@ -27,10 +28,11 @@ const OWN_HEADERS = new Set(
 /**
  * Reads the options. Every fault names its field and none repeats a secret.
  *
- * @throws TypeError For the first field that cannot be used.
+ * @param variables Of the process that runs jobs. Without them any that is named is taken for set.
+ * @throws OptionFault For the first field that cannot be used.
  */
-export function httpOptions(options: Fields, variables: Variables): HttpOptions {
-  knownOnly(options, 'options', FIELDS);
+export function httpOptions(options: Fields, variables?: Variables): HttpOptions {
+  refuseUnknown(options, [], FIELDS);
   const {
     method = 'POST',
     busyScope = 'bucket',
@@ -62,19 +64,20 @@ function urlOf(value: unknown): URL {
   return url;
 }
 
-function headersOf(value: unknown, variables: Variables): Record<string, string> {
+function headersOf(value: unknown, variables: Variables | undefined): Record<string, string> {
   if (!isFields(value)) throw fault('headers', 'names and texts');
   const headers: Record<string, string> = { accept: '*/*', 'content-type': 'application/json' };
   for (const [name, text] of Object.entries(value)) headers[name.toLowerCase()] = headerOf(name, text, variables);
   return headers;
 }
 
-function headerOf(name: string, text: unknown, variables: Variables): string {
-  const field = `headers.${name}`;
+function headerOf(name: string, text: unknown, variables: Variables | undefined): string {
+  const field = ['headers', name];
   if (!accepts(() => validateHeaderName(name)) || name === '__proto__') throw fault(field, 'the name of a header');
   if (OWN_HEADERS.has(name.toLowerCase())) throw fault(field, 'none of this name: the handler sets it itself');
   if (typeof text !== 'string') throw fault(field, 'a text, such as Bearer env:UPSTREAM_KEY');
   const value = text.replace(/(?<=^| )env:(\S*)/g, (_, variable: string) => {
+    if (variables === undefined) return 'set';
     const found = Object.hasOwn(variables, variable) ? variables[variable] : undefined;
     if (found === undefined || found === '') throw fault(field, `the environment variable ${variable} to be set`);
     return found;
@@ -86,22 +89,17 @@ function headerOf(name: string, text: unknown, variables: Variables): string {
 function costOf(value: unknown): HttpOptions['cost'] {
   if (value === undefined) return null;
   if (!isFields(value)) throw fault('cost', '{ from: usage.total_tokens, per: 1000 }');
-  knownOnly(value, 'options.cost', ['from', 'per']);
+  refuseUnknown(value, ['cost'], ['from', 'per']);
   const { from, per = 1 } = value;
   if (typeof from !== 'string' || !/^[^.\s]+(\.[^.\s]+)*$/.test(from)) {
-    throw fault('cost.from', 'a field of the answer, such as usage.total_tokens');
+    throw fault(['cost', 'from'], 'a field of the answer, such as usage.total_tokens');
   }
-  if (typeof per !== 'number' || !Number.isFinite(per) || per <= 0) throw fault('cost.per', 'a number above 0');
+  if (typeof per !== 'number' || !Number.isFinite(per) || per <= 0) throw fault(['cost', 'per'], 'a number above 0');
   return { path: from.split('.'), per };
 }
 
-function knownOnly(fields: Fields, where: string, known: readonly string[]): void {
-  const unknown = Object.keys(fields).find((name) => !known.includes(name));
-  if (unknown !== undefined) throw new TypeError(`${where}.${unknown}: unknown; there are ${known.join(', ')}`);
-}
-
-function fault(field: string, expected: string): TypeError {
-  return new TypeError(`options.${field}: expected ${expected}`);
+function fault(field: string | readonly string[], expected: string): OptionFault {
+  return new OptionFault(typeof field === 'string' ? [field] : field, `expected ${expected}`);
 }
 
 function accepts(check: () => void): boolean {

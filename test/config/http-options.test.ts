@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isPublicAddress } from '../../../../src/model/public-address.js';
-import { httpOptions } from '../../../../workers/handlers/http/http-options.js';
+import { httpOptions } from '../../src/config/http-options.js';
+import { isPublicAddress } from '../../src/model/public-address.js';
 
 const url = 'https://api.example.com/v1';
 
