@@ -106,4 +106,29 @@ describe('headgate config check', () => {
       await folder.remove();
     }
   });
+
+  it('names the option of a built-in handler that is wrong, and warns of a variable that is not set', async () => {
+    const url = 'https://example.com';
+    const up = (options: object) => ({ types: { up: { handler: 'http', options } } });
+    const folder = await HeadgateFolder.create(up({ url, headers: { authorization: 'Bearer env:SET_NOWHERE' } }));
+    try {
+      const flags = ['config', 'check', '--config', folder.configFile, '--json'];
+      const good = await folder.runBare(flags);
+      expect([good.code, JSON.parse(good.stdout)]).toMatchObject([
+        0,
+        { usable: true, warnings: [expect.stringContaining('types.up.options.headers.authorization')] },
+      ]);
+      await folder.configure(up({ url, busyScope: 'all' }));
+      const bad = await folder.runBare(flags);
+      expect([bad.code, JSON.parse(bad.stdout)]).toMatchObject([
+        1,
+        {
+          usable: false,
+          problems: [{ path: 'types.up.options.busyScope', message: 'expected bucket or type', line: 9 }],
+        },
+      ]);
+    } finally {
+      await folder.remove();
+    }
+  });
 });
