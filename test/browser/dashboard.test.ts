@@ -75,6 +75,8 @@ describe('the dashboard', () => {
     const { page, complaints } = admin;
     await jobsOf('acme', 30);
     await untilSays(page, '.headline', /acme is full/);
+    // Who hears the page is told, too.
+    await untilSays(page, '#announcer', /acme is full/);
     await keepShot(page, 'overview');
     const high = await waitingOf(page, 'acme');
     const water = card(page, 'acme').locator('.water');
@@ -82,6 +84,20 @@ describe('the dashboard', () => {
     await expect.poll(() => waitingOf(page, 'acme')).toBeLessThan(high - 5);
     expect(await water.getAttribute('d')).not.toBe(full);
     await expect.poll(() => page.locator('.headline').textContent()).not.toMatch(/acme is full/);
+    expect(complaints).toEqual([]);
+  });
+
+  it('says what time it is beside the next start, how many workers there may be, and what the scale counts', async () => {
+    const { page, complaints } = admin;
+    await jobsOf('acme', 10);
+    await untilSays(page, '.headline', /next start \d\d:\d\d:\d\d\.\d now \d\d:\d\d:\d\d$/);
+    const clock = page.locator('.headline .now');
+    const before = await clock.textContent();
+    await expect.poll(() => clock.textContent()).not.toBe(before);
+    const reservoir = page.locator('.reservoir', { has: page.getByText('ocr', { exact: true }) });
+    const shown = await reservoir.textContent();
+    expect(shown).toMatch(/jobs, log scale/);
+    expect(shown).toMatch(/in[\d.]+\/s.*out[\d.]+\/s.*waiting\d+.*oldest.*workers\d+ busy, no limit.*slip.*buckets\d+ ready of \d+/);
     expect(complaints).toEqual([]);
   });
 
@@ -157,6 +173,9 @@ describe('the dashboard', () => {
     referee.recordChange({ type: 'ocr', tenant: 'rerated', terms, sentAt, answeredAt: referee.now() });
     await untilSays(page, '.big-bucket', /rate10\/s/);
     await untilSays(page, '.big-bucket', /waiting0 of/);
+    await untilSays(page, '.waits', /50 %within .* s90 %within .* s99 %within .* s/);
+    await page.locator('.panel.wide .uplot').waitFor();
+    await untilSays(page, '.panel.wide .chart-key', /^in [\d.,]+out [\d.,]+refused [\d.,]+$/);
     expect(complaints).toEqual([]);
   });
 
@@ -347,6 +366,12 @@ describe('in an outage', () => {
     referee.recordOutage({ from, to: referee.now(), note: 'the API and its worker were started again' });
     expect(complaints.splice(0).filter((text) => !OUTAGE.test(text))).toEqual([]);
   });
+});
+
+it('asked nobody else for anything, and has one stream of events open', async () => {
+  const { origins, streams } = admin;
+  expect([...origins]).toEqual([new URL(dash.headgate.url).origin]);
+  await expect.poll(() => streams.size).toBe(1);
 });
 
 it('changed no promise: the referee saw nothing that breaks a guarantee', async () => {

@@ -105,6 +105,15 @@ describe('fairness in words', () => {
   ])('Jain %s: %s', (jain, verdict) => {
     expect(fairnessWords({ ...CALM, shares }, jain).verdict).toBe(verdict);
   });
+
+  it('names who is noisy, and who pays for it: nobody unless somebody is starved', () => {
+    const names = { noisy: ['globex'], starved: ['small', 'tiny'] };
+    expect(fairnessWords({ ...CALM, names, shares }, 0.7)).toMatchObject({ noisy: ['globex'], paying: names.starved });
+    expect(fairnessWords({ ...CALM, names: { ...names, starved: [] }, shares }, 1)).toMatchObject({
+      noisy: ['globex'],
+      paying: [],
+    });
+  });
 });
 
 describe('the preview of another rate', () => {

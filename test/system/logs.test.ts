@@ -1,3 +1,8 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { textField } from '../referee/json-field.js';
 import type { HeadgateProcess } from '../support/headgate-process.js';
@@ -5,6 +10,7 @@ import { ADMIN_KEY, type RefereedSystem, refereedSystem } from './support/refere
 
 const SECRET = 'what-only-the-tenant-may-read';
 const REQUEST_ID = 'trace-7f3a';
+const FOLLOWED = `${REQUEST_ID} acme speaking`;
 
 let system: RefereedSystem;
 let headgate: HeadgateProcess;
@@ -12,11 +18,19 @@ let headgate: HeadgateProcess;
 beforeAll(async () => {
   system = await refereedSystem(
     {
-      types: { a: { attempts: 1 }, plain: { handler: 'echo', options: {} } },
+      types: {
+        a: { attempts: 1 },
+        plain: { handler: 'echo', options: {} },
+        speaking: { handler: './speaking.mjs', options: {} },
+      },
       tiers: { only: { rate: 'unlimited' } },
       defaultTier: 'only',
     },
-    { types: [{ type: 'a' }, { type: 'plain' }], buckets: [], otherwise: { ratePerSecond: null } },
+    { types: ['a', 'plain', 'speaking'].map((type) => ({ type })), buckets: [], otherwise: { ratePerSecond: null } },
+  );
+  await writeFile(
+    join(system.folder.dir, 'speaking.mjs'),
+    "export default { run: async (_job, { log }) => log.info('the handler speaks') };",
   );
   headgate = await system.folder.start('start');
 });
@@ -45,16 +59,18 @@ it('each job leaves one line at its end, at info', async () => {
   await system.referee.expectNoViolations();
 });
 
-it('the id of a request follows its job from the API to the end of its run', async () => {
+it('the id of a request follows its job from the API to its handler and the end of its run', async () => {
   const headers = {
     authorization: `Bearer ${ADMIN_KEY}`,
     'content-type': 'application/json',
     'x-request-id': REQUEST_ID,
   };
-  const body = JSON.stringify({ type: 'plain', tenant: 'acme', data: { note: SECRET } });
+  const body = JSON.stringify({ type: 'speaking', tenant: 'acme', data: { note: SECRET } });
   expect((await fetch(`${headgate.url}/v1/jobs`, { method: 'POST', headers, body })).status).toBe(202);
-  const ofRequest = () => headgate.lines.filter((line) => line.includes(REQUEST_ID));
-  await headgate.until(() => ofRequest().some((line) => line.includes('job completed')), 'the end was logged');
+  const ofRequest = (message: string) =>
+    headgate.said(message).filter(({ requestId, tenant, type }) => `${requestId} ${tenant} ${type}` === FOLLOWED);
+  await headgate.until(() => ofRequest('job completed').length > 0, 'the end was logged');
+  expect(ofRequest('the handler speaks')).toHaveLength(1);
 });
 
 const send = (path: string, body?: object, method = 'POST') =>
@@ -94,6 +110,25 @@ it('the deletion of a tenant leaves one line for all that it ends', async () => 
   expect(headgate.said('tenant erased')).toMatchObject([
     { level: 30, tenant: 'initech', erased: 4, running: 0, more: false },
   ]);
+});
+
+it('in a terminal the log is for people: no JSON, and the time of day first', async () => {
+  const { configFile, dataDir, program } = system.folder;
+  const command = [process.execPath, program, 'serve', '--config', configFile, '--data', dataDir];
+  const line = [...command, '--listen', '127.0.0.1:0'].map((word) => `'${word}'`).join(' ');
+  // `script` gives it a terminal of its own. A variable CI would say that nobody watches.
+  const { CI: _, ...env } = process.env;
+  const inTerminal = spawn('script', ['-q', '-e', '-c', line, '/dev/null'], { env, stdio: ['ignore', 'pipe', 'ignore'] });
+  let text = '';
+  inTerminal.stdout.on('data', (chunk) => (text += stripVTControlCharacters(String(chunk))));
+  try {
+    await expect.poll(() => text, { timeout: 60_000 }).toMatch(/^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: redis/m);
+    expect(text).not.toContain('{"level"');
+  } finally {
+    const ended = once(inTerminal, 'exit');
+    inTerminal.kill('SIGTERM');
+    await ended;
+  }
 });
 
 it('no line holds a key, a payload or a result', () => {

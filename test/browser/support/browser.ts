@@ -1,7 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page, type Request } from 'playwright-core';
 import { expect } from 'vitest';
 import { chromiumProgram } from '../../support/chromium-program.js';
 
@@ -20,6 +20,10 @@ export interface Watched {
   readonly page: Page;
   /** Errors and warnings of the console, and exceptions that nobody caught. */
   readonly complaints: string[];
+  /** Origins of whatever it asked for. */
+  readonly origins: ReadonlySet<string>;
+  /** Streams of events that are open now. */
+  readonly streams: ReadonlySet<Request>;
   close(): Promise<void>;
 }
 
@@ -29,6 +33,14 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);
   const complaints: string[] = [];
+  const origins = new Set<string>();
+  const streams = new Set<Request>();
+  page.on('request', (request) => {
+    const { origin, pathname } = new URL(request.url());
+    origins.add(origin);
+    if (pathname === '/dashboard/stream') streams.add(request);
+  });
+  for (const end of ['requestfinished', 'requestfailed'] as const) page.on(end, (request) => streams.delete(request));
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
   });
@@ -37,7 +49,7 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
     complaints.push(`a dialog said ${dialog.message()}`);
     void dialog.dismiss();
   });
-  return { page, complaints, close: () => context.close() };
+  return { page, complaints, origins, streams, close: () => context.close() };
 }
 
 /** Keeps a picture of what is on the screen. */
@@ -46,13 +58,14 @@ export async function keepShot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: `${SHOTS}/${name}.png` });
 }
 
-/** What axe finds that shuts somebody out: a line for each rule that is broken, at its worst two levels. */
+/** What axe finds that shuts somebody out: a line for each rule that is broken, at its worst two levels. Large text, too, has a contrast of 4.5. */
 export async function seriousFaults(page: Page): Promise<string[]> {
   // The page allows no script of others; the browser's own tools are not asked.
   const source = await page.context().newCDPSession(page);
   await source.send('Runtime.evaluate', { expression: await readFile(AXE, 'utf8') });
   const { result } = await source.send('Runtime.evaluate', {
-    expression: `axe.run().then(({ violations }) => JSON.stringify(violations
+    expression: `axe.configure({ checks: [{ id: 'color-contrast', options: { contrastRatio: { large: { expected: 4.5 } } } }] });
+      axe.run().then(({ violations }) => JSON.stringify(violations
       .filter(({ impact }) => impact === 'serious' || impact === 'critical')
       .map(({ id, nodes }) => id + ': ' + nodes.map(({ html, failureSummary }) => html.slice(0, 120) + ' ' + failureSummary).join(' | '))))`,
     awaitPromise: true,
