@@ -3,12 +3,14 @@ import { HeadgateFolder, type HeadgateProcess } from '../../test/support/headgat
 import { startRedis } from '../../test/support/redis-server.js';
 import { shown, table } from '../markdown.js';
 import { median } from '../statistics.js';
+import { openInBrowser } from './browser-page.js';
 import { cpuSeconds } from './cpu.js';
 import { openPage } from './page.js';
 
 /**
  * Measures what one open page of the dashboard costs: CPU of the API process and of Redis beside the same load without a
- * page, and bytes on the stream; and a scrape of the metrics of both processes. `[TENANTS]`, 2000, of whom each has jobs waiting, and `[SECONDS]`, 30, that are measured.
+ * page, and bytes on the stream; CPU of a real browser that has it open; and a scrape of the metrics of both processes.
+ * `[TENANTS]`, 2000, of whom each has jobs waiting, and `[SECONDS]`, 30, that are measured.
  */
 const TENANTS = Number(process.argv[2] ?? 2000);
 const SECONDS = Number(process.argv[3] ?? 30);
@@ -33,7 +35,7 @@ const folder = await HeadgateFolder.create({
 });
 try {
   const api = await folder.start('serve');
-  await fill(api, Math.ceil(((2 * SECONDS + 2 * SETTLE_SECONDS + 20) * JOBS_PER_SECOND) / TENANTS));
+  await fill(api, Math.ceil(((3 * SECONDS + 3 * SETTLE_SECONDS + 30) * JOBS_PER_SECOND) / TENANTS));
   const worker = await folder.start('work', ['--concurrency', 'bench=50', '--health-listen', '0']);
   await wait(SETTLE_SECONDS * 1000);
   const alone = await measure(api);
@@ -43,6 +45,13 @@ try {
   const watched = await measure(api);
   const bytes = page.bytes - before;
   page.leave();
+  const browser = await openInBrowser(api.url, KEY);
+  await wait(SETTLE_SECONDS * 1000);
+  const [cpuBefore, atMs] = [browser.cpu(), performance.now()];
+  await wait(SECONDS * 1000);
+  const [cpuAfter, seconds] = [browser.cpu(), (performance.now() - atMs) / 1000];
+  await browser.close();
+  const ofCore = (part: 'page' | 'rest') => `${shown((100 * (cpuAfter[part] - cpuBefore[part])) / seconds)} %`;
   const ofWorker = `http://127.0.0.1:${String(worker.said('worker is ready')[0]?.healthPort)}/metrics`;
   const scrapes = [await scraped(`${api.url}/metrics`), await scraped(ofWorker)];
   const percent = (read: (cost: Cost) => number): string =>
@@ -53,6 +62,8 @@ try {
       ['of a core, in the API process', percent((cost) => cost.api)],
       ['of a core, in Redis', percent((cost) => cost.redis)],
       ['bytes/s on the stream', shown(bytes / SECONDS)],
+      ['of a core, in the browser for the page', ofCore('page')],
+      ['of a core, in the browser for painting and all else', ofCore('rest')],
       ...['API', 'worker'].map((of, i) => [
         `a scrape of the metrics of the ${of}`,
         `${shown(scrapes[i]?.ms ?? Number.NaN)} ms, ${shown(scrapes[i]?.bytes ?? Number.NaN)} bytes`,

@@ -64,8 +64,7 @@ export async function seriousFaults(page: Page): Promise<string[]> {
   const source = await page.context().newCDPSession(page);
   await source.send('Runtime.evaluate', { expression: await readFile(AXE, 'utf8') });
   const { result } = await source.send('Runtime.evaluate', {
-    expression: `axe.configure({ checks: [{ id: 'color-contrast', options: { contrastRatio: { large: { expected: 4.5 } } } }] });
-      axe.run().then(({ violations }) => JSON.stringify(violations
+    expression: `axe.run({ checks: { 'color-contrast': { options: { contrastRatio: { large: { expected: 4.5 } } } } } }).then(({ violations }) => JSON.stringify(violations
       .filter(({ impact }) => impact === 'serious' || impact === 'critical')
       .map(({ id, nodes }) => id + ': ' + nodes.map(({ html, failureSummary }) => html.slice(0, 120) + ' ' + failureSummary).join(' | '))))`,
     awaitPromise: true,
