@@ -96,10 +96,10 @@ describe('headgate config check', () => {
       expect(paused.stdout).toContain('warning: a rate of 0 means paused: nothing starts by tiers.free.rate\n');
       await writeFile(join(folder.dir, 'headgate.yaml'), 'types: {}\ntiers: { free: { wieght: 1 } }\n');
       const bad = await folder.runBare(flags);
-      expect([bad.code, bad.stdout, bad.stderr]).toMatchObject([1, '', expect.stringContaining('tiers.free.wieght')]);
+      expect([bad.code, bad.stdout, bad.stderr]).toMatchObject([2, '', expect.stringContaining('tiers.free.wieght')]);
       const json = await folder.runBare([...flags, '--json']);
       expect([json.code, JSON.parse(json.stdout)]).toMatchObject([
-        1,
+        2,
         { usable: false, problems: [{ path: 'tiers.free.wieght', line: 2 }] },
       ]);
     } finally {
@@ -121,7 +121,7 @@ describe('headgate config check', () => {
       await folder.configure(up({ url, busyScope: 'all' }));
       const bad = await folder.runBare(flags);
       expect([bad.code, JSON.parse(bad.stdout)]).toMatchObject([
-        1,
+        2,
         {
           usable: false,
           problems: [{ path: 'types.up.options.busyScope', message: 'expected bucket or type', line: 9 }],

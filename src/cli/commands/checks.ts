@@ -18,7 +18,7 @@ export function checkCommands(
   setCode: (code: number) => void,
 ): void {
   const config = program.command('config').description('look at the configuration');
-  local(config, 'check', 'read and check the configuration; the exit code is 1 when it cannot be used')
+  local(config, 'check', 'read and check the configuration; the exit code is 2 when it cannot be used, as that of `start` is')
     .option('--json', 'print one JSON line')
     .action(async (flags: FileFlags) => setCode(await checkConfig(loadOf(flags), flags.json === true)));
 
@@ -62,6 +62,6 @@ async function checkConfig(load: WorkerOrder['load'], json: boolean): Promise<nu
     if (!(error instanceof ConfigError)) throw error;
     if (json) writeOut([JSON.stringify({ usable: false, problems: error.problems })]);
     else process.stderr.write(`${error.message}\n`);
-    return 1;
+    return 2;
   }
 }
