@@ -17,18 +17,15 @@ def ask(verb, body):
             if error.code == 409: return None  # The run is somebody else's by now.
             if error.code not in (429, 503): raise
             time.sleep(float(error.headers.get("retry-after", 1)))
-        except OSError:
-            time.sleep(1)
+        except OSError: time.sleep(1)
 
 def work(data, emit):
     """The work itself; what it raises fails the run."""
-    words = data["text"].split()
-    emit([f"{len(word)} " for word in words])
-    return {"words": len(words)}
+    emit([f"{len(word)} " for word in data["text"].split()])
+    return {"words": len(data["text"].split())}
 
 def keep(run, job, done):
-    while not done.wait(job["lockMs"] / 3000):
-        ask("heartbeat", {"runs": [run]})
+    while not done.wait(job["lockMs"] / 3000): ask("heartbeat", {"runs": [run]})
 
 while not leaving.is_set():
     job = ask("claim", {"type": TYPE, "claim": str(uuid.uuid4()), "waitMs": 5000})

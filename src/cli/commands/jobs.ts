@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers';
 import { Argument, type Command, Option } from 'commander';
 import type { JobState } from '../../client/index.js';
 import { JOB_STATES } from '../../model/verdict.js';
+import { followTable } from '../follow-table.js';
 import { endLine, jobLines, listLines, submittedLine } from '../job-lines.js';
 import { amount, openRemote, type RemoteFlags, remote, wholeNumber, writeOut } from '../remote.js';
 import { UsageError } from '../usage-error.js';
@@ -24,6 +25,7 @@ interface ListFlags extends RemoteFlags {
   readonly state: JobState;
   readonly limit?: number;
   readonly cursor?: string;
+  readonly follow?: true;
 }
 
 /** `headgate jobs …`: jobs of a running Headgate. */
@@ -104,9 +106,19 @@ export function jobCommands(program: Command, setCode: (code: number) => void): 
     .addOption(new Option('--state <state>', 'state').choices(JOB_STATES).default('waiting'))
     .option('--limit <n>', 'jobs in the page, 50 unless given', wholeNumber)
     .option('--cursor <cursor>', 'the cursor of the page before')
-    .action(async ({ type, state, limit, cursor, ...flags }: ListFlags) => {
-      const { client, print } = openRemote(flags);
+    .option('--follow', 'go on showing what it is now, until interrupted')
+    .action(async ({ type, state, limit, cursor, follow, ...flags }: ListFlags) => {
+      const { client, print, json } = openRemote(flags);
       const filter = { type, state, ...(limit !== undefined && { limit }), ...(cursor !== undefined && { cursor }) };
+      if (follow === true) {
+        const stop = new AbortController();
+        process.once('SIGINT', () => stop.abort());
+        const read = async () => {
+          const page = await client.jobs(filter);
+          return json ? [JSON.stringify(page)] : listLines(page.jobs);
+        };
+        return followTable(read, json ? { write: (text) => process.stdout.write(text) } : process.stdout, { stop: stop.signal });
+      }
       const page = await client.jobs(filter);
       print(page, () => [
         ...listLines(page.jobs),
