@@ -111,6 +111,11 @@ test('what waits stands by tenant up to the bound, the rest summed; names mean n
   const named = ['first', ...HOSTILE.filter((tenant) => tenant !== 'other')];
   expect(waiting.map(({ labels }) => labels.tenant)).toEqual(expect.arrayContaining(named));
   expect(valueIn(text, 'headgate_jobs_waiting', { type: 'ocr', tenant: 'other' })).toBe(7 + 9 + 10);
+  const ofFirst = { type: 'ocr', tenant: 'first' };
+  expect(valueIn(text, 'headgate_bucket_level_units', ofFirst)).toBe(0.25);
+  expect(valueIn(text, 'headgate_jobs_running', ofFirst)).toBe(1);
+  expect(valueIn(text, 'headgate_jobs_running', { type: 'ocr', tenant: 'other' })).toBe(3);
+  expect(valueIn(text, 'headgate_type_jobs_running', { type: 'ocr' })).toBe(1);
   expect(valueIn(text, 'headgate_type_scarce_seconds', { type: 'ocr' })).toBe(1.5);
   expect(await faultsOfExposition(text)).toBe('');
 });
