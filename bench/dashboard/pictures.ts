@@ -25,7 +25,8 @@ interface Load {
   readonly perSecond: number;
 }
 
-const FREE = 'aperture cyberdyne duff ecorp gekko gringotts massive monarch nakatomi oceanic omni osato pied rekall'.split(' ');
+const FREE =
+  'aperture cyberdyne duff ecorp gekko gringotts massive monarch nakatomi oceanic omni osato pied rekall'.split(' ');
 const LOADS: readonly Load[] = [
   { tenant: 'globex', type: 'ocr', first: 1000, perSecond: 24 },
   { tenant: 'acme', type: 'ocr', first: 240, perSecond: 2.4 },
@@ -86,7 +87,11 @@ try {
 async function send(url: string, count: (load: Load) => number): Promise<void> {
   const jobs = LOADS.flatMap((load) => {
     const { type, tenant } = load;
-    return Array.from({ length: count(load) }, () => ({ type, tenant, data: { ms: type === 'ocr' ? OCR_MS : CHAT_MS } }));
+    return Array.from({ length: count(load) }, () => ({
+      type,
+      tenant,
+      data: { ms: type === 'ocr' ? OCR_MS : CHAT_MS },
+    }));
   });
   for (let from = 0; from < jobs.length; from += 1000) {
     const body = JSON.stringify({ jobs: jobs.slice(from, from + 1000) });

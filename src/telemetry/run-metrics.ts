@@ -43,10 +43,7 @@ export class RunMetrics {
   }
 
   /** `slip`: how its promised start was kept, of its first one. */
-  started(
-    { type, tenant }: Bucket,
-    slip: { readonly basis: string; readonly slipMs: number } | undefined,
-  ): void {
+  started({ type, tenant }: Bucket, slip: { readonly basis: string; readonly slipMs: number } | undefined): void {
     this.#started.inc({ type, tenant: this.#tenants.of(tenant) });
     if (slip) this.#slip.observe({ type, basis: slip.basis }, slip.slipMs / 1000);
   }

@@ -97,7 +97,9 @@ describe('the dashboard', () => {
     const reservoir = page.locator('.reservoir', { has: page.getByText('ocr', { exact: true }) });
     const shown = await reservoir.textContent();
     expect(shown).toMatch(/jobs, log scale/);
-    expect(shown).toMatch(/in[\d.]+\/s.*out[\d.]+\/s.*waiting\d+.*oldest.*workers\d+ busy, no limit.*slip.*buckets\d+ ready of \d+/);
+    expect(shown).toMatch(
+      /in[\d.]+\/s.*out[\d.]+\/s.*waiting\d+.*oldest.*workers\d+ busy, no limit.*slip.*buckets\d+ ready of \d+/,
+    );
     expect(complaints).toEqual([]);
   });
 

@@ -15,12 +15,7 @@ async function written(tables: readonly (readonly string[])[], screen: Partial<T
   return texts;
 }
 
-const TABLES = [
-  ['id  state', 'a   waiting'],
-  ['id  state', 'a   waiting'],
-  ['id  state', 'b   waiting'],
-  [],
-];
+const TABLES = [['id  state', 'a   waiting'], ['id  state', 'a   waiting'], ['id  state', 'b   waiting'], []];
 
 test('a terminal has the table in one place, and draws it anew only when it is another', async () => {
   expect(await written(TABLES, { isTTY: true })).toEqual([

@@ -74,7 +74,9 @@ it('every job that was admitted is counted once by how it ended, whoever ended i
   expect((await witness.enqueue({ ...busy, startBy })).status).toBe(202);
   const unstarted = idOf(await witness.enqueue(busy));
   await witness.cancel('busy', unstarted);
-  await expect.poll(() => counted('headgate_jobs_ended_total'), { timeout: 60_000 }).toHaveProperty('a busy expired', 1);
+  await expect
+    .poll(() => counted('headgate_jobs_ended_total'), { timeout: 60_000 })
+    .toHaveProperty('a busy expired', 1);
   await witness.cancel('busy', stopped);
   await witness.followToEnds();
 
@@ -91,17 +93,19 @@ it('every job that was admitted is counted once by how it ended, whoever ended i
   await send('DELETE', '/v1/tenants/deleted');
   await send('POST', '/v1/types/b/purge');
 
-  await expect.poll(() => counted('headgate_jobs_ended_total'), { timeout: 60_000 }).toEqual({
-    'a runs completed': 2,
-    'a runs failed': 1,
-    'a busy expired': 1,
-    'a busy cancelled': 2,
-    'a purged cancelled': 5,
-    'b purged cancelled': 2,
-    'a deleted cancelled': 4,
-    'b one cancelled': 3,
-    'b two cancelled': 1,
-  });
+  await expect
+    .poll(() => counted('headgate_jobs_ended_total'), { timeout: 60_000 })
+    .toEqual({
+      'a runs completed': 2,
+      'a runs failed': 1,
+      'a busy expired': 1,
+      'a busy cancelled': 2,
+      'a purged cancelled': 5,
+      'b purged cancelled': 2,
+      'a deleted cancelled': 4,
+      'b one cancelled': 3,
+      'b two cancelled': 1,
+    });
   const admitted = Object.values(await counted('headgate_jobs_admitted_total'));
   expect(admitted.reduce((sum, count) => sum + count)).toBe(21);
   await system.referee.expectNoViolations();

@@ -131,7 +131,9 @@ describe('a type whose handler is http, end to end', () => {
 
   it('says at start which option lacks a variable, and never a secret', () => {
     const log = headgate.lines.join('\n');
-    expect(log).toContain('types.faulty.options.headers.authorization: expected the environment variable SET_NOWHERE to be set');
+    expect(log).toContain(
+      'types.faulty.options.headers.authorization: expected the environment variable SET_NOWHERE to be set',
+    );
     expect(log).not.toContain(SECRET);
   });
 

@@ -118,7 +118,10 @@ it('in a terminal the log is for people: no JSON, and the time of day first', as
   const line = [...command, '--listen', '127.0.0.1:0'].map((word) => `'${word}'`).join(' ');
   // `script` gives it a terminal of its own. A variable CI would say that nobody watches.
   const { CI: _, ...env } = process.env;
-  const inTerminal = spawn('script', ['-q', '-e', '-c', line, '/dev/null'], { env, stdio: ['ignore', 'pipe', 'ignore'] });
+  const inTerminal = spawn('script', ['-q', '-e', '-c', line, '/dev/null'], {
+    env,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
   let text = '';
   inTerminal.stdout.on('data', (chunk) => (text += stripVTControlCharacters(String(chunk))));
   try {

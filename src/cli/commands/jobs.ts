@@ -117,7 +117,9 @@ export function jobCommands(program: Command, setCode: (code: number) => void): 
           const page = await client.jobs(filter);
           return json ? [JSON.stringify(page)] : listLines(page.jobs);
         };
-        return followTable(read, json ? { write: (text) => process.stdout.write(text) } : process.stdout, { stop: stop.signal });
+        return followTable(read, json ? { write: (text) => process.stdout.write(text) } : process.stdout, {
+          stop: stop.signal,
+        });
       }
       const page = await client.jobs(filter);
       print(page, () => [

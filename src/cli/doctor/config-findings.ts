@@ -28,7 +28,9 @@ export async function configFindings(config: Config): Promise<Finding[]> {
     { about: 'config', level: 'ok', says: `${file ?? 'the one that comes with Headgate'}: ${named}` },
     ...warnings.map((says): Finding => ({ about: 'config', level: 'warning', says })),
     ...(await handlerFindings(config)),
-    ...missingVariables(config, environment().variables).map((says): Finding => ({ about: 'handlers', level: 'warning', says })),
+    ...missingVariables(config, environment().variables).map(
+      (says): Finding => ({ about: 'handlers', level: 'warning', says }),
+    ),
     ...(await keyFindings(config)),
   ];
 }
