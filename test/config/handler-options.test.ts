@@ -15,9 +15,9 @@ describe('options of handlers that come with Headgate are checked with the file'
     [
       'http',
       [`{ ${URL}, busyscope: type }`],
-      '3:43 types.x.options.busyscope: unknown field; did you mean "busyScope"?',
+      '3:44 types.x.options.busyscope: unknown field; did you mean "busyScope"?',
     ],
-    ['http', [`{ ${URL}, method: GET }`], '3:40 types.x.options.method: expected one of POST, PUT, PATCH'],
+    ['http', [`{ ${URL}, method: GET }`], '3:41 types.x.options.method: expected one of POST, PUT, PATCH'],
     [
       'http',
       [`{ ${URL},`, 'headers: { host: me } }'],

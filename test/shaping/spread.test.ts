@@ -98,8 +98,10 @@ describe('a job', () => {
 
 describe('what administrators do reaches every shard', () => {
   test('a purge of the type', async () => {
-    const control = new BucketControl(redis, type.settings);
+    const told: [string, number][] = [];
+    const control = new BucketControl(redis, type.settings, ({ tenant }, jobs) => told.push([tenant, jobs]));
     expect(await control.purgeType(type.name)).toEqual({ cancelled: 2 * TENANTS.length, more: false });
+    expect(told.toSorted()).toEqual(TENANTS.map((tenant) => [tenant, 2]).toSorted());
   });
 
   test('a pause, a purge and an erasure of one tenant', async () => {

@@ -40,7 +40,8 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
     origins.add(origin);
     if (pathname === '/dashboard/stream') streams.add(request);
   });
-  for (const end of ['requestfinished', 'requestfailed'] as const) page.on(end, (request) => streams.delete(request));
+  page.on('requestfinished', (request) => streams.delete(request));
+  page.on('requestfailed', (request) => streams.delete(request));
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
   });
