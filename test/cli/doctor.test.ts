@@ -124,7 +124,9 @@ describe('headgate config check', () => {
         2,
         {
           usable: false,
-          problems: [{ path: 'types.up.options.busyScope', message: 'expected bucket or type', line: expect.any(Number) }],
+          problems: [
+            { path: 'types.up.options.busyScope', message: 'expected bucket or type', line: expect.any(Number) },
+          ],
         },
       ]);
     } finally {

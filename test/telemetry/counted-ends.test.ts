@@ -21,9 +21,7 @@ test.each([
   ['return', undefined],
   ['busy', undefined],
 ])('a run that came to %s ends its job as %s', async (kind, ending) => {
-  const text = await counted((runs) =>
-    runs.ended({ job, outcome: { kind, value: '' }, verdict: 'settled', ...times }),
-  );
+  const text = await counted((runs) => runs.ended({ job, outcome: { kind, value: '' }, verdict: 'settled', ...times }));
   expect(valueIn(text, 'headgate_runs_ended_total', { type: 'ocr', tenant: 'acme', outcome: kind })).toBe(1);
   expect(valueIn(text, 'headgate_jobs_ended_total')).toBe(ending && 1);
   if (ending) expect(valueIn(text, 'headgate_jobs_ended_total', { tenant: 'acme', outcome: ending })).toBe(1);

@@ -18,7 +18,11 @@ export function checkCommands(
   setCode: (code: number) => void,
 ): void {
   const config = program.command('config').description('look at the configuration');
-  local(config, 'check', 'read and check the configuration; the exit code is 2 when it cannot be used, as that of `start` is')
+  local(
+    config,
+    'check',
+    'read and check the configuration; the exit code is 2 when it cannot be used, as that of `start` is',
+  )
     .option('--json', 'print one JSON line')
     .action(async (flags: FileFlags) => setCode(await checkConfig(loadOf(flags), flags.json === true)));
 
@@ -50,10 +54,7 @@ async function checkConfig(load: WorkerOrder['load'], json: boolean): Promise<nu
   const { variables } = environment();
   try {
     const config = await loadConfig({ env: variables, cwd: process.cwd(), ...load });
-    const warnings = [
-      ...configWarnings(config).map(({ message }) => message),
-      ...missingVariables(config, variables),
-    ];
+    const warnings = [...configWarnings(config).map(({ message }) => message), ...missingVariables(config, variables)];
     const file = config.file ?? 'the configuration that comes with Headgate';
     const text = [`${file} can be used`, ...warnings.map((warning) => `warning: ${warning}`)];
     writeOut(json ? [JSON.stringify({ usable: true, file: config.file, warnings })] : text);
