@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Random } from '../../../bench/fairness/random.js';
 
 /** Who attacks, with one valid key, and whose jobs it knows of. */
@@ -16,7 +17,11 @@ type Answer = { readonly status: number; readonly body: unknown };
 
 /** Callers at once. */
 const CALLERS = 4;
-const IDLE_CONNECTIONS = 1500;
+/** Connections that it keeps open: 200 streams and 1,000 waits are what a tenant may have in one process. */
+const MOST = { idle: 1500, waits: 1200, streams: 300 };
+type Crowd = keyof typeof MOST;
+/** As many as a listening socket lets stand in line. */
+const AT_ONCE = 100;
 const BATCH = 1000;
 const DAY_MS = 86_400_000;
 
@@ -28,9 +33,13 @@ export class Adversary {
   /** How often each attack was made, and each status answered. */
   readonly attacks = new Map<string, number>();
   readonly statuses = new Map<number, number>();
+  /** How often it was told that it has all the waits, or streams, that one tenant may have in a process. */
+  readonly turnedAway = { waits: 0, streams: 0 };
   readonly #options: AdversaryOptions;
   readonly #random: Random;
-  readonly #idle = new Set<Socket>();
+  readonly #open: Readonly<Record<Crowd, Set<Socket>>> = { idle: new Set(), waits: new Set(), streams: new Set() };
+  /** A job that does not start, for whose end it waits. */
+  #distant = '';
   #jobs: string[] = [];
   #numbers = 0;
 
@@ -39,13 +48,34 @@ export class Adversary {
     this.#random = new Random(options.seed);
   }
 
-  /** Attacks until told to stop. Rejects when an attack itself is broken. */
+  /** Waits for the end of a job, and follows it, over as many connections as it gets. */
+  async assemble(): Promise<void> {
+    const { type } = this.#options;
+    const { body } = await this.#post('/v1/jobs', JSON.stringify({ type, data: {}, delayMs: DAY_MS }));
+    this.#distant = idIn(body) ?? '';
+    for (const crowd of ['waits', 'streams'] as const) {
+      while (this.turnedAway[crowd] === 0) {
+        await this.#follow(crowd, this.#distant);
+        // Who is turned away hears of it later.
+        await pause(10);
+      }
+    }
+  }
+
+  /** All that it may do, by name. */
+  get names(): readonly string[] {
+    return Object.keys(this.#repertoire());
+  }
+
+  /** Attacks until told to stop, at first in every way once. Rejects when an attack itself is broken. */
   async rage(until: AbortSignal): Promise<void> {
     const attacks = Object.entries(this.#repertoire());
+    const untried = [...attacks];
     await Promise.all(
       Array.from({ length: CALLERS }, async () => {
         while (!until.aborted) {
-          const [name, attack] = attacks[this.#below(attacks.length)] ?? [];
+          const [untriedOne] = untried.splice(this.#below(untried.length), 1);
+          const [name, attack] = untriedOne ?? attacks[this.#below(attacks.length)] ?? [];
           if (name === undefined || attack === undefined) throw new Error('no attack');
           this.attacks.set(name, (this.attacks.get(name) ?? 0) + 1);
           await attack();
@@ -56,7 +86,7 @@ export class Adversary {
 
   /** Closes what it held open. Its jobs stay. */
   leave(): void {
-    for (const socket of this.#idle) socket.destroy();
+    for (const crowd of Object.values(this.#open)) for (const socket of crowd) socket.destroy();
   }
 
   #repertoire(): Readonly<Record<string, () => Promise<unknown>>> {
@@ -111,9 +141,11 @@ export class Adversary {
           this.#ask('POST', `/v1/types/${type}/pause`, '{}'),
         ]),
       'pages upon pages': () => this.#ask('GET', `/v1/jobs?type=${type}&state=delayed&limit=100`),
-      'connections that say nothing': async () => this.#open(80, ''),
-      'connections that stop in the middle': async () =>
-        this.#open(80, 'POST /v1/jobs HTTP/1.1\r\nhost: a\r\nx-slow: '),
+      'waits that do not end': () => this.#follow('waits', this.#distant),
+      'waits for a job that a storm cancels': () => this.#follow('waits', this.#pick(this.#jobs) ?? this.#distant),
+      'streams that nobody reads': () => this.#follow('streams', this.#pick(this.#jobs) ?? this.#distant),
+      'connections that say nothing': () => this.#hold('idle', ''),
+      'connections that stop in the middle': () => this.#hold('idle', 'POST /v1/jobs HTTP/1.1\r\nhost: a\r\nx-slow: '),
     };
   }
 
@@ -131,7 +163,8 @@ export class Adversary {
   /** Ids to be cancelled later. */
   #remember(answers: readonly unknown[]): void {
     for (const answer of answers) {
-      if (typeof answer === 'object' && answer !== null && 'id' in answer) this.#jobs.push(String(answer.id));
+      const id = idIn(answer);
+      if (id !== undefined) this.#jobs.push(id);
     }
     this.#jobs = this.#jobs.slice(-4000);
   }
@@ -161,15 +194,39 @@ export class Adversary {
     }
   }
 
-  #open(count: number, begin: string): void {
+  async #follow(crowd: 'waits' | 'streams', job: string): Promise<void> {
+    const [path, prefer] = crowd === 'waits' ? [job, 'prefer: wait=60\r\n'] : [`${job}/events`, ''];
+    const { key } = this.#options;
+    await this.#hold(
+      crowd,
+      `GET /v1/jobs/${path} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${key}\r\n${prefer}\r\n`,
+    );
+  }
+
+  /** Opens more connections, says so much on each, and waits until they are open, and nothing else. */
+  async #hold(crowd: Crowd, says: string): Promise<void> {
     const { hostname, port } = new URL(this.#options.url);
-    for (let opened = 0; opened < count && this.#idle.size < IDLE_CONNECTIONS; opened += 1) {
-      const socket = connect(Number(port), hostname);
+    const open = this.#open[crowd];
+    const more = Math.min(AT_ONCE, MOST[crowd] - open.size);
+    const sockets = Array.from({ length: more }, () => connect(Number(port), hostname));
+    const opened = sockets.map(async (socket) => {
+      open.add(socket);
       socket.on('error', () => undefined);
-      socket.on('close', () => this.#idle.delete(socket));
-      socket.write(begin);
-      this.#idle.add(socket);
-    }
+      socket.on('close', () => open.delete(socket));
+      socket.on('data', (bytes) => this.#heard(crowd, socket, bytes));
+      socket.write(says);
+      await new Promise((resolve) => socket.once('connect', resolve).once('close', resolve));
+    });
+    await Promise.all(opened);
+  }
+
+  /** A stream that has begun is not read any more; whatever else is answered ends the connection. */
+  #heard(crowd: Crowd, socket: Socket, bytes: Buffer): void {
+    const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(bytes.toString('latin1', 0, 20))?.[1]);
+    this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
+    if (crowd !== 'idle' && status === 429) this.turnedAway[crowd] += 1;
+    if (crowd === 'streams' && status === 200) socket.pause();
+    else socket.destroy();
   }
 
   #below(limit: number): number {
@@ -184,6 +241,10 @@ export class Adversary {
     this.#numbers += 1;
     return `${this.#options.seed}-${this.#numbers}-`;
   }
+}
+
+function idIn(answer: unknown): string | undefined {
+  return typeof answer === 'object' && answer !== null && 'id' in answer ? String(answer.id) : undefined;
 }
 
 const ODD_NUMBERS = ['1e400', '-1', '0', '1e-9', '0.001', '1e9', 'null', '"NaN"', '[]', '4', '9007199254740993'];
