@@ -16,6 +16,7 @@ const HELD_BY: readonly [fact: string, tests: readonly [file: string, title: str
     [
       ['lua/retime', 'the same profile again changes nothing, and says so'],
       ['system/live-changes', 'through one API starts at the new rate at once, when the other API says'],
+      ['system/live-capacity', 'goes at the new rate of its tenant’s tier at once, and the other API promises so'],
     ],
   ],
   [
@@ -46,7 +47,10 @@ const HELD_BY: readonly [fact: string, tests: readonly [file: string, title: str
   ['a blocked bucket never holds a slot', [['lua/reported-in-public', 'holds no slot: of a bucket at its cap']]],
   [
     'a type at its limit does not delay another type',
-    [['lua/reported-in-public', 'of one type, at its concurrency or its rate, delays no other type']],
+    [
+      ['lua/reported-in-public', 'of one type, at its concurrency or its rate, delays no other type'],
+      ['system/types-apart', 'a type starts its jobs when it said, whatever other types of the same workers wait for'],
+    ],
   ],
   [
     "a backlog of 10,000 in one tenant leaves another's first job under a second",
@@ -58,6 +62,8 @@ const HELD_BY: readonly [fact: string, tests: readonly [file: string, title: str
       ['lua/settle', 'a thousand runs leave no slot taken: %s'],
       ['workers/pool', 'a thousand exits of every kind leave no slot taken'],
       ['system/thousand-kills', 'a thousand runs that end by kill -9 of their worker leave no slot taken'],
+      ['system/killed-worker', 'loses no job, leaks no slot and breaks no cap'],
+      ['system/stopped-worker', 'keeps no job and no slot from the others, and what it brings late does not count'],
     ],
   ],
   ['cancelling the head lets the next go', [['lua/cancel', 'cancelling the head lets the next one go']]],
