@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { PermitAnswer } from '../model/permit-book.js';
 import { hasLimit } from '../model/profile.js';
 import { answersOf } from '../redis/answers-of.js';
 import type { RedisLink } from '../redis/connection.js';
@@ -6,7 +7,7 @@ import { permitsKey, type ShardTag } from '../redis/keys.js';
 import { isPassing } from '../redis/outage.js';
 import { type Argument, runScript } from '../redis/script.js';
 import { capacityArguments } from './capacity-arguments.js';
-import { type Holders, type PermitAnswer, permitScripts } from './permit-scripts.js';
+import { type Holders, permitScripts } from './permit-scripts.js';
 import type { Dispatched, LackingPermit } from './scripts.js';
 import type { TypeSettings } from './settings.js';
 

@@ -1,3 +1,4 @@
+import type { PermitAnswer } from '../model/permit-book.js';
 import { asInteger, asList, asNumber, asTexts, asWord } from '../redis/reply.js';
 import { describeScript } from '../redis/script.js';
 import { readLibrary } from '../redis/script-source.js';
@@ -5,12 +6,6 @@ import { orNull } from './dispatched.js';
 
 /** What keeps the capacity of a type over several shards, see lua/lib/permits.lua. */
 export const library = readLibrary(['permit', 'allot', 'adopt', 'holders', 'taken'].map((file) => ({ file })));
-
-/** What was said of a permit that was asked for; the wait in µs, `null` until an event. */
-export type PermitAnswer =
-  | { readonly kind: 'none' | 'granted' }
-  | { readonly kind: 'wait'; readonly waitUs: number | null }
-  | { readonly kind: 'count'; readonly epoch: number };
 
 export type Holders = ReturnType<(typeof permitScripts)['holders']['parse']>;
 

@@ -69,7 +69,7 @@ function correctShares(all: SchedulerState, bucket: ScheduledBucket, job: Schedu
 }
 
 /** A book at `at`, in which a charge ended at `mark`, with `amount` more of that charge, or less: both anew. */
-function corrected(rules: Rules, amount: number, mark: number, at: number, floor: number) {
+export function corrected(rules: Rules, amount: number, mark: number, at: number, floor: number) {
   const change = amount < 0 ? -rules.leftOfCharge(-amount, mark, at, floor) : amount;
   return { at: at + change, mark: mark + change };
 }
