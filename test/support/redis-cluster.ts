@@ -3,7 +3,8 @@ import { promisify } from 'node:util';
 import type { Redis } from 'ioredis';
 import { vi } from 'vitest';
 import { freePort } from '../system/support/free-port.js';
-import { startRedis, type TestRedis } from './redis-server.js';
+import type { TestCertificates } from './certificates.js';
+import { startRedis, type TestRedis, tlsArguments } from './redis-server.js';
 
 /** A real cluster on loopback. */
 export interface TestCluster {
@@ -26,12 +27,17 @@ const KEYS_TOGETHER = 5;
  * Starts so many masters and gives them all slots in equal parts; resolves once each of them says that all is well.
  *
  * @param withReplicas Each master has one.
+ * @param tls What its nodes speak TLS with, to each other and on the ports of `addresses`.
  */
-export async function startCluster(masters: number, withReplicas = false): Promise<TestCluster> {
+export async function startCluster(
+  masters: number,
+  withReplicas = false,
+  tls?: TestCertificates,
+): Promise<TestCluster> {
   const nodes: ClusterNode[] = [];
   const replicas: ClusterNode[] = [];
   try {
-    return await clusterOf(nodes, replicas, { masters, withReplicas });
+    return await clusterOf(nodes, replicas, { masters, withReplicas, tls });
   } catch (error) {
     for (const node of [...nodes, ...replicas]) await node.stop();
     throw error;
@@ -41,11 +47,11 @@ export async function startCluster(masters: number, withReplicas = false): Promi
 async function clusterOf(
   nodes: ClusterNode[],
   replicas: ClusterNode[],
-  { masters, withReplicas }: { masters: number; withReplicas: boolean },
+  { masters, withReplicas, tls }: { masters: number; withReplicas: boolean; tls: TestCertificates | undefined },
 ): Promise<TestCluster> {
   for (let each = 0; each < masters; each += 1) {
-    nodes.push(await startNode());
-    if (withReplicas) replicas.push(await startNode());
+    nodes.push(await startNode(tls));
+    if (withReplicas) replicas.push(await startNode(tls));
   }
   await joined([...nodes, ...replicas]);
   for (const [place, node] of nodes.entries()) {
@@ -56,21 +62,20 @@ async function clusterOf(
   await allWell(nodes);
   for (const [place, replica] of replicas.entries()) await replicate(replica, nodes[place]);
   const revived: TestRedis[] = [];
-  const addressOf = ({ port }: TestRedis) => ({ host: '127.0.0.1', port: Number(port) });
+  const addressOf = ({ port, tlsPort }: ClusterNode) => ({ host: '127.0.0.1', port: tlsPort ?? Number(port) });
   return {
     nodes,
     replicas,
     addresses: [...nodes, ...replicas].map(addressOf),
     async add() {
-      const node = await startNode();
+      const node = await startNode(tls);
       nodes.push(node);
       await joined([...nodes, ...replicas]);
       await allWell(nodes);
       return node;
     },
     async revive(node) {
-      const { dir, port, bus } = node;
-      const again = await startNode({ dir, port, bus });
+      const again = await startNode(tls, node);
       revived.push(again);
       return again;
     },
@@ -129,20 +134,19 @@ async function replicate(replica: TestRedis, master: TestRedis | undefined): Pro
   });
 }
 
-/** A node, and the port of its bus. */
-type ClusterNode = TestRedis & { readonly bus: number };
+/** A node, the port of its bus, and the one on which it speaks TLS. */
+type ClusterNode = TestRedis & { readonly bus: number; readonly tlsPort: number | undefined };
 
-async function startNode(before?: {
-  readonly dir: string;
-  readonly port?: number | undefined;
-  readonly bus: number;
-}): Promise<ClusterNode> {
+async function startNode(tls?: TestCertificates, before?: ClusterNode): Promise<ClusterNode> {
   // The bus is 10,000 ports further on unless told otherwise, which there may not be.
   const bus = before?.bus ?? (await freePort());
-  const args = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '5000', '--cluster-port', String(bus)];
+  const tlsPort = tls && (before?.tlsPort ?? (await freePort()));
+  const secure = tls ? ['--tls-port', String(tlsPort), '--tls-cluster', 'yes', ...tlsArguments(tls)] : [];
+  const own = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '5000', '--cluster-port', String(bus)];
+  const args = [...own, ...secure];
   const place = before === undefined ? {} : { dir: before.dir };
   const node = await startRedis({ ...place, port: before?.port ?? true, appendonly: true, args });
-  return { ...node, bus };
+  return { ...node, bus, tlsPort };
 }
 
 async function joined(nodes: readonly TestRedis[]): Promise<void> {

@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis, type RedisOptions } from 'ioredis';
+import type { TestCertificates } from './certificates.js';
 
 export interface TestRedisOptions {
   /** Folder of the server's files. Given: it is kept by `stop()`, so that a later server finds the data. Default: a fresh temporary one. */
@@ -93,6 +94,14 @@ export async function startRedis(options: TestRedisOptions = {}): Promise<TestRe
       await removeOwnDir();
     },
   };
+}
+
+/** Arguments of a server, or lines of a Sentinel, that speaks TLS wherever it speaks to others of its kind. */
+export function tlsArguments({ ca, cert, key }: TestCertificates): readonly string[] {
+  return [
+    ...['--tls-cert-file', cert, '--tls-key-file', key, '--tls-ca-cert-file', ca],
+    ...['--tls-auth-clients', 'no', '--tls-replication', 'yes'],
+  ];
 }
 
 function serverArguments(

@@ -4,6 +4,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../system/support/free-port.js';
+import type { TestCertificates } from './certificates.js';
+import { tlsArguments } from './redis-server.js';
 
 /** A real Sentinel on loopback. */
 export interface TestSentinel {
@@ -19,13 +21,16 @@ export async function startSentinel(options: {
   /** Sentinels that have to agree that it is down. */
   readonly quorum: number;
   readonly downAfterMs?: number;
+  /** It speaks TLS, and so does the master on its port. */
+  readonly tls?: TestCertificates;
 }): Promise<TestSentinel> {
-  const { name, port: masterPort, quorum, downAfterMs = 3000 } = options;
+  const { name, port: masterPort, quorum, downAfterMs = 3000, tls } = options;
   const dir = await mkdtemp(join(tmpdir(), 'hg-sentinel-'));
   const port = await freePort();
   const file = join(dir, 'sentinel.conf');
   const lines = [
-    ...[`port ${port}`, 'bind 127.0.0.1', `dir ${dir}`],
+    ...(tls === undefined ? [`port ${port}`] : ['port 0', `tls-port ${port}`, ...linesOf(tlsArguments(tls))]),
+    ...['bind 127.0.0.1', `dir ${dir}`],
     `sentinel monitor ${name} 127.0.0.1 ${masterPort} ${quorum}`,
     `sentinel down-after-milliseconds ${name} ${downAfterMs}`,
     `sentinel failover-timeout ${name} 10000`,
@@ -51,4 +56,9 @@ export async function startSentinel(options: {
       await rm(dir, { recursive: true, force: true });
     },
   };
+}
+
+/** Options of a command line as lines of a file. */
+function linesOf(args: readonly string[]): string[] {
+  return args.flatMap((arg, i) => (arg.startsWith('--') ? [`${arg.slice(2)} ${args[i + 1] ?? ''}`] : []));
 }
