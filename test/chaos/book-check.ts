@@ -17,18 +17,36 @@ export interface BookCheck {
   readonly envelope: readonly string[];
 }
 
+/** How fast jobs of a bucket may start. */
+export interface Pace {
+  readonly ratePerSecond: number;
+  readonly burst: number;
+  readonly slackMs: number;
+}
+
+/** Which buckets there are, and the type whose buckets all start by one pace. */
+export interface BooksOf {
+  readonly types: readonly string[];
+  readonly tenants: readonly string[];
+  readonly paced: { readonly type: string; readonly pace: Pace };
+}
+
+const CHAOS_PACE: Pace = { ...TERMS, slackMs: SLACK_MS };
+const OF_CHAOS: BooksOf = { types: Object.keys(CAPS), tenants: TENANTS, paced: { type: SHAPED, pace: CHAOS_PACE } };
+
 /** Reads the lists themselves, beside everything that Headgate says of them. */
 export async function checkBooks(
   redis: RedisLink,
   accepted: ReadonlyMap<string, Accepted>,
   shards = ONE_SHARD,
+  { types, tenants, paced }: BooksOf = OF_CHAOS,
 ): Promise<BookCheck> {
   const ends = new Map<string, number>();
   const envelope: string[] = [];
   const running: string[] = [];
   const waiting: string[] = [];
-  for (const type of Object.keys(CAPS)) {
-    for (const tenant of TENANTS) {
+  for (const type of types) {
+    for (const tenant of tenants) {
       const queue = `${queuePrefix(shards.tagOf(type, tenant))}:${encodeTenant(tenant)}`;
       const ids = [
         ...(await redis.zrange(`${queue}:completed`, 0, -1)),
@@ -37,11 +55,14 @@ export async function checkBooks(
       for (const id of ids) ends.set(id, (ends.get(id) ?? 0) + 1);
       running.push(...(await redis.lrange(`${queue}:active`, 0, -1)));
       for (const list of ['prioritized', 'delayed']) waiting.push(...(await redis.zrange(`${queue}:${list}`, 0, -1)));
-      if (type === SHAPED) {
+      if (type === paced.type) {
         const starts = await Promise.all(
           ids.map(async (id) => Number(await redis.hget(`${queue}:${id}`, 'processedOn'))),
         );
-        const tooMuch = firstBreach(starts.filter((at) => at > 0));
+        const tooMuch = firstBreach(
+          starts.filter((at) => at > 0),
+          paced.pace,
+        );
         if (tooMuch !== undefined) envelope.push(`${type}/${tenant}: ${tooMuch}`);
       }
     }
@@ -63,14 +84,16 @@ export async function checkBooks(
 }
 
 /** Starts in milliseconds by one clock; a job's last one alone is known, so a breach is certain. Every job costs 1. */
-export function firstBreach(startsMs: readonly number[]): string | undefined {
-  const { ratePerSecond, burst } = TERMS;
+export function firstBreach(
+  startsMs: readonly number[],
+  { ratePerSecond, burst, slackMs }: Pace = CHAOS_PACE,
+): string | undefined {
   const starts = startsMs.toSorted((a, b) => a - b);
   for (const [from, first] of starts.entries()) {
     for (let to = from + 1; to < starts.length; to += 1) {
       // Instants are whole milliseconds.
       const windowMs = (starts[to] ?? 0) - first + 1;
-      const allowed = burst + (ratePerSecond * (windowMs + SLACK_MS)) / 1000;
+      const allowed = burst + (ratePerSecond * (windowMs + slackMs)) / 1000;
       if (to - from + 1 > allowed)
         return `${to - from + 1} starts within ${windowMs} ms, where ${allowed.toFixed(2)} may`;
     }

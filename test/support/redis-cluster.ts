@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Redis } from 'ioredis';
-import { vi } from 'vitest';
 import { freePort } from '../system/support/free-port.js';
 import type { TestCertificates } from './certificates.js';
+import { eventually } from './eventually.js';
 import { startRedis, type TestRedis, tlsArguments } from './redis-server.js';
 
 /** A real cluster on loopback. */
@@ -20,9 +20,6 @@ export interface TestCluster {
 }
 
 const SLOTS = 16_384;
-/** Keys that leave a slot by one command. */
-const KEYS_TOGETHER = 5;
-
 /**
  * Starts so many masters and gives them all slots in equal parts; resolves once each of them says that all is well.
  *
@@ -95,12 +92,15 @@ export async function moveSlots(from: { id: string; port: number }, to: { id: st
 /**
  * Moves one slot from one master to another, a few keys at a time, as `redis-cli --cluster reshard` does: while it moves, some
  * of its keys are here and some there.
+ *
+ * @param together Keys that leave by one command.
  */
 export async function moveSlot(
   slot: number,
   from: TestRedis,
   to: TestRedis,
   others: readonly TestRedis[],
+  together = 5,
 ): Promise<void> {
   const [fromId, toId] = await Promise.all(
     [from, to].map((node) => withClient(node, (redis) => redis.cluster('MYID'))),
@@ -109,7 +109,7 @@ export async function moveSlot(
   await withClient(from, async (redis) => {
     await redis.cluster('SETSLOT', slot, 'MIGRATING', String(toId));
     for (;;) {
-      const keys = await redis.cluster('GETKEYSINSLOT', slot, KEYS_TOGETHER);
+      const keys = await redis.cluster('GETKEYSINSLOT', slot, together);
       if (!Array.isArray(keys) || keys.length === 0) break;
       await redis.call('MIGRATE', '127.0.0.1', Number(to.port), '', 0, 10_000, 'KEYS', ...keys.map(String));
     }
@@ -125,11 +125,11 @@ async function replicate(replica: TestRedis, master: TestRedis | undefined): Pro
   const id = await withClient(master, (redis) => redis.cluster('MYID'));
   await withClient(replica, async (redis) => {
     await redis.cluster('REPLICATE', String(id));
-    await vi.waitFor(
+    await eventually(
       async () => {
         if (!/master_link_status:up/.test(await redis.info('replication'))) throw new Error('it does not follow yet');
       },
-      { timeout: 60_000, interval: 100 },
+      { interval: 100 },
     );
   });
 }
@@ -156,7 +156,7 @@ async function joined(nodes: readonly TestRedis[]): Promise<void> {
     for (const other of others)
       await redis.call('CLUSTER', 'MEET', '127.0.0.1', Number(other.port), await busOf(other));
   });
-  await vi.waitFor(
+  await eventually(
     async () => {
       for (const node of nodes) {
         const known = await withClient(node, (redis) => redis.cluster('NODES'));
@@ -164,19 +164,19 @@ async function joined(nodes: readonly TestRedis[]): Promise<void> {
         if (lines.length < nodes.length || /handshake/.test(String(known))) throw new Error('not all have met');
       }
     },
-    { timeout: 60_000, interval: 100 },
+    { interval: 100 },
   );
 }
 
 async function allWell(nodes: readonly TestRedis[]): Promise<void> {
-  await vi.waitFor(
+  await eventually(
     async () => {
       for (const node of nodes) {
         const info = await withClient(node, (redis) => redis.cluster('INFO'));
         if (!String(info).includes('cluster_state:ok')) throw new Error('the cluster is not well');
       }
     },
-    { timeout: 60_000, interval: 100 },
+    { interval: 100 },
   );
 }
 
