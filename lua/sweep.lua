@@ -1,13 +1,15 @@
 --[[
   sweep: results whose time is over go, and a tenant that went quiet leaves nothing behind. BullMQ trims a queue only when
-  another job of it ends, which for a quiet tenant is never. Ends that nobody saw go to the caller's log.
+  another job of it ends, which for a quiet tenant is never. Jobs that are overdue expire, where nobody has dispatched since. Ends
+  that nobody saw go to the caller's log.
 
   FLAGS allow-oom
   ARGV
     now          µs since 2025-01-01; "" for the server's clock
     tenants      how many to look at, at most
-    jobs         how many ended jobs of each to remove, at most, and how many ends to hand over
+    jobs         how many ended jobs of each to remove, at most, how many to expire, and how many ends to hand over
     keep_age     ms that results live
+    keep_count   how many of them
     floor        see dispatch
   Returns { tenants looked at, jobs removed, tenants forgotten, the greatest finish tag (text) if nothing is ready and nothing
   runs, else "", { ends that nobody saw, as lib/unseen says } }.
@@ -58,8 +60,9 @@ end
 return function(ARGV)
   max_jobs, age_us, removed, forgotten = tonumber(ARGV[3]), tonumber(ARGV[4]) * 1000, 0, 0
   load_type(ARGV[1])
-  keep_up(ARGV[5])
-  end_busy_period(ARGV[5])
+  expire_overdue(max_jobs, tonumber(ARGV[4]), tonumber(ARGV[5]))
+  keep_up(ARGV[6])
+  end_busy_period(ARGV[6])
   local tenants = call('ZRANGEBYSCORE', key_results, '-inf', num(now), 'LIMIT', 0, ARGV[2])
   for _, tenant in ipairs(tenants) do sweep_bucket(load_bucket(tenant)) end
   wake_if_earlier()

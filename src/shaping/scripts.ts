@@ -101,7 +101,7 @@ export const scripts = {
   retry: describeScript(library, 'retry', ['now', 'tenant', 'profile', 'ids...'], (reply) =>
     asList(reply).map(parseRetried),
   ),
-  sweep: describeScript(library, 'sweep', ['now', 'tenants', 'jobs', 'keep_age', 'floor'], (reply) => {
+  sweep: describeScript(library, 'sweep', ['now', 'tenants', 'jobs', 'keep_age', 'keep_count', 'floor'], (reply) => {
     const [tenants, jobs, forgotten, idle, unseen] = asList(reply);
     return {
       ...{ tenants: asInteger(tenants), jobs: asInteger(jobs), forgotten: asInteger(forgotten) },

@@ -218,11 +218,11 @@ export class WorkSource {
   }
 
   /**
-   * Removes results whose time is over, and takes the ends that nobody saw, which are the caller's to log. Says whether there
+   * Removes results whose time is over, lets overdue jobs expire, and takes the ends that nobody saw, which are the caller's to log. Says whether there
    * was more than one call does, and the finish tag of a shard at rest.
    */
   async sweep(floor: Floor = ''): Promise<{ more: boolean; idleAt: number | null; unseen: UnseenEnd[] }> {
-    const argv = ['', SWEEP_TENANTS, SWEEP_JOBS, this.#settings.keepResults.ageMs, floor];
+    const argv = ['', SWEEP_TENANTS, SWEEP_JOBS, ...this.#keep(), floor];
     const { tenants, jobs, idleAt, unseen } = await this.#run(scripts.sweep, argv);
     return {
       more: tenants === SWEEP_TENANTS || jobs >= SWEEP_JOBS || unseen.length === SWEEP_JOBS,

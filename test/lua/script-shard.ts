@@ -209,7 +209,7 @@ export class ScriptShard {
   }
 
   sweep(tenants = 100, jobs = 100): Promise<ReplyOf<'sweep'>> {
-    return this.run(scripts.sweep, [this.nowUs, tenants, jobs, this.keepAgeMs, this.floor]);
+    return this.run(scripts.sweep, [this.nowUs, tenants, jobs, this.keepAgeMs, this.keepCount, this.floor]);
   }
 
   renew(tokens: readonly string[]): Promise<ReplyOf<'renew'>> {

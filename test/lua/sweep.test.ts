@@ -197,6 +197,34 @@ describe('a bucket is remembered', () => {
   });
 });
 
+describe('jobs that are overdue while nobody dispatches', () => {
+  test('expire in a sweep, so many at a time, and the next one takes their place', async () => {
+    const shard = redis.shard();
+    const ready = { ratePerSecond: Infinity };
+    await shard.admit('a', [1, 2, 3].map((n) => ({ id: `j${n}`, startByMs: shard.nowMs + 10 })), ready);
+    await shard.admit('a', [{ id: 'j4' }, { id: 'j5', startByMs: shard.nowMs + 30 }], ready);
+    shard.nowUs += 9000;
+    await shard.sweep();
+    expect(await shard.waiting('a')).toEqual(['j1', 'j2', 'j3', 'j4', 'j5']);
+    shard.nowUs += 1000;
+    expect((await shard.sweep(100, 2)).unseen.map(({ id }) => id)).toEqual(['j1', 'j2']);
+    expect((await shard.sweep(100, 2)).unseen.map(({ id }) => id)).toEqual(['j3']);
+    expect(await shard.waiting('a')).toEqual(['j4', 'j5']);
+    expect((await shard.read('a', 'j1'))?.fields.get('hg:e')).toBe('expired');
+    expect(await shard.take('t')).toBe('a j4');
+  });
+
+  test('of a type that nobody may start expire, too, and a job that runs does not', async () => {
+    const shard = redis.shard();
+    await shard.admit('a', [1, 2].map((n) => ({ id: `j${n}`, startByMs: shard.nowMs + 10 })), { concurrency: 1 });
+    await shard.take('t1');
+    await shard.configure({ emissionUs: Infinity });
+    shard.nowUs += 10_000;
+    expect((await shard.sweep()).unseen.map(({ id }) => id)).toEqual(['j2']);
+    expect((await shard.settle({ token: 't1', tenant: 'a', id: 'j1' }, completed)).verdict).toBe('settled');
+  });
+});
+
 describe('ends that nobody saw', () => {
   /** `count` jobs of `tenant` that have just expired, waiting for 20 ms. */
   async function expire(shard: ScriptShard, tenant: string, count: number): Promise<void> {

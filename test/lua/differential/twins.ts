@@ -31,6 +31,7 @@ interface Replies {
 }
 
 const UNHEARD_OF = { tenant: 'a', id: 'unheard-of' };
+const [SWEPT_TENANTS, SWEPT_JOBS] = [100, 100];
 const NO_REPLY: Replies = { redis: undefined, model: undefined };
 
 /** The model and the scripts say different things. */
@@ -270,8 +271,9 @@ export class Twins {
   /** A sweep also puts the buckets that it looks at in their place, as any touch does; the model is told which. */
   async #sweep(): Promise<Replies> {
     const { state } = this.#model;
-    await this.#shard.sweep();
+    await this.#shard.sweep(SWEPT_TENANTS, SWEPT_JOBS);
     state.advance(this.#shard.nowUs);
+    state.expireOverdue(SWEPT_JOBS);
     state.schedule.rest(state.runs.size);
     const ready = new Set(await this.#shard.redis.zrange(this.#shard.key('ready'), 0, -1));
     for (const bucket of state.schedule.ripe(state.nowUs, Infinity)) if (ready.has(bucket.tenant)) state.place(bucket);
