@@ -4,8 +4,9 @@ const MOST_LOCALS = 200;
 const FUNCTION = /^local function (\w+)/;
 const NAMES = /^local ([\w, ]+?)(?: =.*)?$/;
 const WORD = /[A-Za-z_]\w*/g;
-/** BullMQ's own text stays as it is. */
-const BULL_FUNCTION = /^local function bull_\w+\(KEYS, ARGV\)$/m;
+const WHOLE_FUNCTION = /^local function (\w+)\([\s\S]*?^end$/gm;
+/** What a script of BullMQ's has become, behind those of its helpers that are new with it. */
+const BULL_FUNCTION = /^local function (bull_\w+)\(KEYS, ARGV\)$/m;
 
 /**
  * Puts each text into a block of its own in which the names stay that no later text uses: a chunk of Lua may have only 200
@@ -26,9 +27,16 @@ export function withPrivateNames(texts: readonly string[], rest: string): string
   return blocks.map(({ block }) => block).toReversed();
 }
 
-function blockOf(text: string, later: ReadonlySet<string>): { names: readonly string[]; block: string } {
+interface Block {
+  /** Those that others may use. */
+  readonly names: readonly string[];
+  readonly block: string;
+}
+
+function blockOf(text: string, later: ReadonlySet<string>): Block {
+  const bull = BULL_FUNCTION.exec(text);
+  if (bull?.[1] !== undefined) return bullBlockOf(text, bull[1], bull.index, later);
   const lines = text.split('\n');
-  if (BULL_FUNCTION.test(text)) return { names: lines.flatMap((line) => FUNCTION.exec(line)?.[1] ?? []), block: text };
   const names: string[] = [];
   const inside = lines.flatMap((line) => {
     const found = namesOf(line);
@@ -39,6 +47,24 @@ function blockOf(text: string, later: ReadonlySet<string>): { names: readonly st
   });
   const declaration = names.length > 0 ? `local ${names.join(', ')}\n` : '';
   return { names, block: `${declaration}do\n${inside.join('\n')}\nend` };
+}
+
+/** BullMQ's own lines stay as they are: helpers that others use, or helpers of theirs, stand before the block. */
+function bullBlockOf(text: string, name: string, at: number, later: ReadonlySet<string>): Block {
+  const needed = new Set(later);
+  const helpers = [...text.slice(0, at).matchAll(WHOLE_FUNCTION)].map(([source, helper = '']) => ({ source, helper }));
+  const shared = helpers.toReversed().filter(({ source, helper }) => {
+    if (!needed.has(helper)) return false;
+    for (const word of wordsOf(source)) needed.add(word);
+    return true;
+  });
+  const own = helpers.filter((helper) => !shared.includes(helper));
+  const body = text.slice(at + 'local '.length);
+  const sources = (of: readonly (typeof helpers)[number][]) => of.map(({ source }) => source);
+  return {
+    names: [...shared.map(({ helper }) => helper), name],
+    block: [...sources(shared.toReversed()), `local ${name}`, 'do', ...sources(own), body, 'end'].join('\n'),
+  };
 }
 
 function namesOf(line: string): string[] {

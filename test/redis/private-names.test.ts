@@ -30,9 +30,14 @@ describe('of the names of a text', () => {
   });
 });
 
-test("BullMQ's own text stays as it is", () => {
-  const text = 'local function helper()\nend\nlocal function bull_add(KEYS, ARGV)\nlocal jobId\nend';
-  expect(withPrivateNames([text], 'bull_add')).toEqual([text]);
+test("BullMQ's own helpers stay as they are: inside unless a later text uses them, or one that does", () => {
+  const [mine, theirs, deep] = ['mine', 'theirs', 'deep'].map((name) => `local function ${name}()\nend`);
+  const uses = 'local function uses()\n  return deep()\nend';
+  const bull = 'function bull_add(KEYS, ARGV)\nlocal jobId\nend';
+  const text = [mine, deep, uses, theirs, `local ${bull}`].join('\n');
+  expect(withPrivateNames([text], 'bull_add() theirs() uses()')).toEqual([
+    [deep, uses, theirs, 'local bull_add', 'do', mine, bull, 'end'].join('\n'),
+  ]);
 });
 
 test('more shared names than Lua can keep are refused at once, with the number', () => {

@@ -2,17 +2,18 @@ import { parseArgs } from 'node:util';
 import { type FailoverOrder, runFailover } from './run.js';
 import type { Kind } from './servers.js';
 
-const USAGE = `usage: npm run chaos:failover -- [--kind cluster|slots|sentinel] [--jobs N] [--seed N] [--wait N]
+const USAGE = `usage: npm run chaos:failover -- [--kind cluster|slots|sentinel|pause] [--jobs N] [--seed N] [--wait N]
 
   --kind K  cluster: a master of three is killed with kill -9 in the middle of the jobs; slots: slots move from master to
-            master; sentinel: the master that Sentinels watch is killed; cluster unless stated
+            master; sentinel: the master that Sentinels watch is killed; pause: a worker stands still for a minute
+            (SIGSTOP); cluster unless stated
   --jobs N  how many jobs are accepted in all, 200 to 1000000; 20000 unless stated
   --seed N  what is drawn; 1 unless stated
   --wait N  waitForReplicas: replicas that hold a job before it is answered 202, 0 or 1; 1 unless stated
 
 Exit code 0: nothing was lost and nothing broken; 1: something was; 2: wrong input.`;
 
-const KINDS: readonly Kind[] = ['cluster', 'slots', 'sentinel'];
+const KINDS: readonly Kind[] = ['cluster', 'slots', 'sentinel', 'pause'];
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
 function orderOf(args: readonly string[]): FailoverOrder | string {

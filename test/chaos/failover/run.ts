@@ -68,7 +68,9 @@ async function failoverOf(
   const now = () => referee.now();
   const apis = await Promise.all([1, 2].map(() => folder.start('serve')));
   const slots = Object.entries(SLOTS).map(([type, count]) => `${type}=${count}`);
-  for (let each = 0; each < WORKERS; each += 1) await folder.start('work', ['--concurrency', slots.join()]);
+  const work = () => folder.start('work', ['--concurrency', slots.join()]);
+  const [worker] = await Promise.all(Array.from({ length: WORKERS }, work));
+  if (!worker) throw new Error('there is no worker');
   const witnesses = apis.map(({ url }) => system.witness(url));
   const ledger = new Ledger();
   const feed = new Feed({ witnesses, ledger, random: seeded(order.seed), now, jobs: order.jobs });
@@ -78,7 +80,7 @@ async function failoverOf(
   await until(() => ledger.accepted.size >= order.jobs / 2, 'half of the jobs were accepted');
   say(`${ledger.accepted.size} jobs accepted, ${(await startsIn()).length} started; now the blow`);
 
-  const struck = await servers.strike(now);
+  const struck = await servers.strike(now, worker);
   say(`there is a master ${Math.round(struck.masterAt - struck.from)} ms later`);
   const isBack = async () => firstStart(await startsIn(), struck) !== undefined;
   await until(isBack, 'a job started again', 1000);

@@ -1,14 +1,16 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { openConnection, type RedisLink, untilReady } from '../../../src/redis/connection.js';
 import { scriptKeys } from '../../../src/redis/keys.js';
 import { ONE_SHARD, Shards } from '../../../src/redis/shards.js';
 import { eventually } from '../../support/eventually.js';
+import type { HeadgateProcess } from '../../support/headgate-process.js';
 import { moveSlot, startCluster, withClient } from '../../support/redis-cluster.js';
 import { startRedis, type TestRedis } from '../../support/redis-server.js';
 import { startSentinel, type TestSentinel } from '../../support/sentinel.js';
 import { PACED, TENANTS } from './terms.js';
 
-export type Kind = 'cluster' | 'slots' | 'sentinel';
+export type Kind = 'cluster' | 'slots' | 'pause' | 'sentinel';
 
 /** What was done to the servers. Instants by the clock that the caller brought. */
 export interface Struck {
@@ -21,13 +23,13 @@ export interface Struck {
   mend(): Promise<void>;
 }
 
-/** Servers with replicas, to which something can be done while they are used. */
+/** Servers with replicas, to which, or to a worker, something can be done while they are used. */
 export interface Servers {
   /** What the configuration says of them. */
   readonly redis: object;
   readonly shards: Shards;
   open(): Promise<RedisLink>;
-  strike(now: () => number): Promise<Struck>;
+  strike(now: () => number, worker: HeadgateProcess): Promise<Struck>;
   stop(): Promise<void>;
 }
 
@@ -36,12 +38,13 @@ const DEADLINE_MS = 20_000;
 /** Slots that are moved, one after the other. */
 const MOVES = 6;
 const KEYS_TOGETHER = 100;
+const PAUSE_MS = 60_000;
 
 export function startServers(kind: Kind): Promise<Servers> {
   return kind === 'sentinel' ? startWithSentinels() : startOnCluster(kind);
 }
 
-async function startOnCluster(kind: 'cluster' | 'slots'): Promise<Servers> {
+async function startOnCluster(kind: 'cluster' | 'slots' | 'pause'): Promise<Servers> {
   const cluster = await startCluster(3, true);
   const target = { cluster: cluster.addresses };
   const linked = async () => {
@@ -97,9 +100,19 @@ async function startOnCluster(kind: 'cluster' | 'slots'): Promise<Servers> {
     redis: { cluster: cluster.addresses.map(({ host, port }) => `${host}:${port}`) },
     shards: SHARDS,
     open: linked,
-    strike: kind === 'slots' ? move : kill,
+    strike: { slots: move, cluster: kill, pause: stopWorker }[kind],
     stop: () => cluster.stop(),
   };
+}
+
+/** It stands still for a minute, and goes on as if nothing had been. */
+async function stopWorker(now: () => number, worker: HeadgateProcess): Promise<Struck> {
+  const pids = [worker.pid, ...worker.workerPids];
+  const from = now();
+  for (const pid of pids) process.kill(pid, 'SIGSTOP');
+  await pause(PAUSE_MS);
+  for (const pid of pids) process.kill(pid, 'SIGCONT');
+  return { from, masterAt: from, tenants: TENANTS, mend: async () => undefined };
 }
 
 async function ownerOf<Node extends TestRedis>(nodes: readonly Node[], key: string): Promise<Node | undefined> {
