@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import { DEFAULT_CAPACITY, type Profile } from '../dist/src/model/profile.js';
-import { openConnection, Subscriber, untilReady } from '../dist/src/redis/connection.js';
+import { openConnection, type RedisLink, Subscriber, untilReady } from '../dist/src/redis/connection.js';
+import type { ClusterTarget } from '../dist/src/redis/redis-target.js';
 import { Shards } from '../dist/src/redis/shards.js';
 import { newJobId } from '../dist/src/shaping/job-id.js';
 import { openTypeSource } from '../dist/src/shaping/open-type-source.js';
@@ -13,6 +14,7 @@ import { Pool } from '../dist/workers/pool.js';
 import { Runner } from '../dist/workers/runner.js';
 
 const TYPE = 'bench';
+const DEADLINE_MS = 120_000;
 const LOCKS = { lockMs: 30_000, stalledIntervalMs: 30_000, maxStalled: 1 };
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -40,16 +42,32 @@ export interface OwnPoolOptions {
   readonly run?: (job: HandlerJob) => unknown;
 }
 
-export async function startOwnPool(
-  socketPath: string,
-  { profile, slots, keepResults, run = () => null }: OwnPoolOptions,
-): Promise<OwnPool> {
-  const open = (name: string): Redis => openConnection({ socketPath }, { name, deadlineMs: 120_000 });
+export async function startOwnPool(socketPath: string, options: OwnPoolOptions): Promise<OwnPool> {
+  const open = (name: string): Redis => openConnection({ socketPath }, { name, deadlineMs: DEADLINE_MS });
   const [redis, messages] = [open('bench'), open('bench-wake')];
   await untilReady(redis);
   await redis.flushall();
+  return { redis, ...ownPoolOver([redis, messages], new Shards(1), options) };
+}
+
+/** The same over a cluster that nobody has used, whose jobs are spread over so many shards. */
+export async function startOwnPoolOnCluster(
+  target: ClusterTarget,
+  shards: number,
+  options: OwnPoolOptions,
+): Promise<Omit<OwnPool, 'redis'>> {
+  const open = (name: string): RedisLink => openConnection(target, { name, deadlineMs: DEADLINE_MS });
+  const [redis, messages] = [open('bench'), open('bench-wake')];
+  await Promise.all([untilReady(redis), untilReady(messages)]);
+  return ownPoolOver([redis, messages], new Shards(shards), options);
+}
+
+function ownPoolOver(
+  [redis, messages]: readonly [commands: RedisLink, messages: RedisLink],
+  shards: Shards,
+  { profile, slots, keepResults, run = () => null }: OwnPoolOptions,
+): Omit<OwnPool, 'redis'> {
   const type = { capacity: DEFAULT_CAPACITY, keepResults, attempts: 1 };
-  const shards = new Shards(1);
   const settings: Settings = {
     type: () => type,
     typeNames: () => [TYPE],
@@ -66,7 +84,6 @@ export async function startOwnPool(
   const source = openTypeSource(redis, TYPE, settings, { worker: 'bench', lockMs: LOCKS.lockMs });
   const pool = new Pool(redis, new Subscriber(messages), [new Runner(source, slots, plan, () => silent)], LOCKS);
   return {
-    redis,
     pool,
     admit: (tenant, jobs = [{}]) => {
       const admitted = jobs.map(({ cost = 1, data = { n: 1 } }) => ({

@@ -19,7 +19,8 @@ export async function measure(redis: Redis, phase: () => Promise<void>): Promise
   return { wallS, redisCpuS: (await redisCpu(redis)) - redisBefore, nodeCpuS: (node.user + node.system) / 1e6 };
 }
 
-async function redisCpu(redis: Redis): Promise<number> {
+/** Seconds of CPU that a server has used. */
+export async function redisCpu(redis: Redis): Promise<number> {
   const info = await redis.info('cpu');
   const read = (name: string): number => Number(new RegExp(`^${name}:([\\d.]+)`, 'm').exec(info)?.[1] ?? Number.NaN);
   return read('used_cpu_user') + read('used_cpu_sys');

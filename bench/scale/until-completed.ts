@@ -1,7 +1,7 @@
 import type { OwnPool } from '../own-pool.js';
 
 /** Starts the pool, and resolves when it has completed so many jobs. */
-export async function untilCompleted({ pool }: OwnPool, jobs: number): Promise<void> {
+export async function untilCompleted({ pool }: Pick<OwnPool, 'pool'>, jobs: number): Promise<void> {
   let left = jobs;
   const done = new Promise<void>((resolve) => {
     pool.on('completed', () => {
