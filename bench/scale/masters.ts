@@ -29,7 +29,9 @@ async function spentOn(masters: number): Promise<Spent> {
   const cpu = () => Promise.all(cluster.nodes.map((node) => withClient(node, redisCpu)));
   try {
     for (const node of cluster.nodes) {
-      await withClient(node, (redis) => redis.config('SET', 'appendfsync', 'everysec', 'auto-aof-rewrite-percentage', '0'));
+      await withClient(node, (redis) =>
+        redis.config('SET', 'appendfsync', 'everysec', 'auto-aof-rewrite-percentage', '0'),
+      );
     }
     const profile = { ...DEFAULT_PROFILE, ratePerSecond: Number.POSITIVE_INFINITY, depth: 1_000_000 };
     const keepResults = { ageMs: 3_600_000, count: 1000 };

@@ -86,23 +86,28 @@ describe('a Redis that cannot be used', () => {
     ],
   ];
 
-  test.each(cases)('ends an API and the workers with one line, and the doctor tells the same: %s', async (_, redis, says) => {
-    for (const verb of ['serve', 'work'] as const) {
-      const { code, stderr } = await told(verb, redis());
-      expect(linesWith(stderr, says), stderr).toHaveLength(1);
-      expect(code, verb).toBe(2);
-    }
-    const { code, stdout } = await told('doctor', redis());
-    expect(stdout).toContain(says);
-    expect(code).toBe(1);
-    expect(await master.client().dbsize()).toBe(0);
-  });
+  test.each(cases)(
+    'ends an API and the workers with one line, and the doctor tells the same: %s',
+    async (_, redis, says) => {
+      for (const verb of ['serve', 'work'] as const) {
+        const { code, stderr } = await told(verb, redis());
+        expect(linesWith(stderr, says), stderr).toHaveLength(1);
+        expect(code, verb).toBe(2);
+      }
+      const { code, stdout } = await told('doctor', redis());
+      expect(stdout).toContain(says);
+      expect(code).toBe(1);
+      expect(await master.client().dbsize()).toBe(0);
+    },
+  );
 });
 
 /** All that a server holds, by key. */
 async function everything(redis: Redis): Promise<Record<string, string>> {
   const keys = (await redis.keys('*')).toSorted();
-  const dumps = await Promise.all(keys.map(async (key) => String(await redis.dumpBuffer(key).then((dump) => dump?.toString('hex')))));
+  const dumps = await Promise.all(
+    keys.map(async (key) => String(await redis.dumpBuffer(key).then((dump) => dump?.toString('hex')))),
+  );
   return Object.fromEntries(keys.map((key, i) => [key, dumps[i] ?? '']));
 }
 

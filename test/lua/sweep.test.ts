@@ -201,7 +201,11 @@ describe('jobs that are overdue while nobody dispatches', () => {
   test('expire in a sweep, so many at a time, and the next one takes their place', async () => {
     const shard = redis.shard();
     const ready = { ratePerSecond: Infinity };
-    await shard.admit('a', [1, 2, 3].map((n) => ({ id: `j${n}`, startByMs: shard.nowMs + 10 })), ready);
+    await shard.admit(
+      'a',
+      [1, 2, 3].map((n) => ({ id: `j${n}`, startByMs: shard.nowMs + 10 })),
+      ready,
+    );
     await shard.admit('a', [{ id: 'j4' }, { id: 'j5', startByMs: shard.nowMs + 30 }], ready);
     shard.nowUs += 9000;
     await shard.sweep();
@@ -216,7 +220,11 @@ describe('jobs that are overdue while nobody dispatches', () => {
 
   test('of a type that nobody may start expire, too, and a job that runs does not', async () => {
     const shard = redis.shard();
-    await shard.admit('a', [1, 2].map((n) => ({ id: `j${n}`, startByMs: shard.nowMs + 10 })), { concurrency: 1 });
+    await shard.admit(
+      'a',
+      [1, 2].map((n) => ({ id: `j${n}`, startByMs: shard.nowMs + 10 })),
+      { concurrency: 1 },
+    );
     await shard.take('t1');
     await shard.configure({ emissionUs: Infinity });
     shard.nowUs += 10_000;

@@ -67,16 +67,16 @@ async function live(
 
 /** Calls go one after the other here, so what one takes all others wait for. */
 const latency = fc.infiniteStream(fc.integer({ min: 50, max: 2000 }));
-const calm = fc.infiniteStream(fc.integer({ min: 20, max: 400 })).map((stream): Conditions => ({ latencyUs: valuesOf(stream), mishap: () => 'none' }));
+const calm = fc
+  .infiniteStream(fc.integer({ min: 20, max: 400 }))
+  .map((stream): Conditions => ({ latencyUs: valuesOf(stream), mishap: () => 'none' }));
 const MISHAPS: readonly Mishap[] = ['reply lost', 'never came', 'comes late'];
-const rough = fc
-  .tuple(latency, fc.infiniteStream(fc.nat(99)))
-  .map(
-    ([stream, chances]): Conditions => ({
-      latencyUs: valuesOf(stream),
-      mishap: mapped(valuesOf(chances), (chance) => MISHAPS[chance] ?? 'none'),
-    }),
-  );
+const rough = fc.tuple(latency, fc.infiniteStream(fc.nat(99))).map(
+  ([stream, chances]): Conditions => ({
+    latencyUs: valuesOf(stream),
+    mishap: mapped(valuesOf(chances), (chance) => MISHAPS[chance] ?? 'none'),
+  }),
+);
 
 function valuesOf(stream: Iterator<number>): () => number {
   return () => Number(stream.next().value);
@@ -171,7 +171,10 @@ describe('the capacity of a type over its shards is never exceeded', () => {
     ['permits that are given up while their jobs run', [['if not held[ARGV[i]] then', 'if true then']]],
     ['permits that are good for ever', [['id and now <= tonumber(valid_until)', 'id']]],
     ['starts without a permit', [["call('HEXISTS', key_type, 'permits') == 1", 'false']]],
-    ['runs from before there was a limit, which nobody counts', [['for i = 3, #ARGV, 2 do keep_permit', 'for i = 3, 0, 2 do keep_permit']]],
+    [
+      'runs from before there was a limit, which nobody counts',
+      [['for i = 3, #ARGV, 2 do keep_permit', 'for i = 3, 0, 2 do keep_permit']],
+    ],
   ])('which is noticed of %s', async (_, fault) => {
     expect((await exceeds({ seed: 3, trials: 120, fault })).excess).toBeDefined();
   });
@@ -193,7 +196,10 @@ const TURN_US = 3 * SECOND;
 
 /** The load moves from shard to shard: as much comes in each turn as the capacity lets start in it. */
 function loadOf(jobsPerTurn: number, { shares, turns }: { shares: readonly number[]; turns: readonly number[] }) {
-  const whole = Math.max(1, shares.reduce((sum, share) => sum + share, 0));
+  const whole = Math.max(
+    1,
+    shares.reduce((sum, share) => sum + share, 0),
+  );
   const first = shares.map((share, shard) => ({ shard, jobs: Math.floor((share * jobsPerTurn) / whole), atUs: 0 }));
   const left = jobsPerTurn - first.reduce((sum, { jobs }) => sum + jobs, 0);
   const later = turns.map((shard, i) => ({ shard, jobs: jobsPerTurn, atUs: (i + 1) * TURN_US }));

@@ -14,7 +14,7 @@ const LOCK_US = 3 * SECOND;
 /** A permit that was given may be used for so long, and does not go with the slots that were taken away. */
 const VALID_US = 250_000;
 /** Where a trial never comes to its end, it is given up. */
-const MOST_STEPS = 20_000;
+const MOST_STEPS = 5000;
 
 export interface TrialOptions {
   readonly capacity: Partial<Capacity>;

@@ -95,7 +95,9 @@ it('a job whose startBy comes while its master is away has expired when it is ba
   const from = referee.now();
   await dead.master.kill();
   expect(Date.now()).toBeLessThan(Date.parse(startBy));
-  await expect.poll(() => states(lively.tenant, ofLively), { timeout: 60_000 }).toEqual(['expired', 'expired', 'expired']);
+  await expect
+    .poll(() => states(lively.tenant, ofLively), { timeout: 60_000 })
+    .toEqual(['expired', 'expired', 'expired']);
   const statuses = await Promise.all(ofDead.map(async (id) => (await witness.look(dead.tenant, id)).status));
   expect(statuses).toEqual([503, 503, 503]);
 

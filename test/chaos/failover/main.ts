@@ -22,7 +22,8 @@ function orderOf(args: readonly string[]): FailoverOrder | string {
   const { kind: named = 'cluster', jobs = '20000', seed = '1', wait = '1' } = values;
   const kind = KINDS.find((each) => each === named);
   if (kind === undefined) return `--kind: expected ${KINDS.join(', ')}, got ${named}`;
-  if (!(/^\d{3,7}$/.test(jobs) && Number(jobs) >= 200 && Number(jobs) <= 1e6)) return `--jobs: expected 200 to 1000000, got ${jobs}`;
+  if (!(/^\d{3,7}$/.test(jobs) && Number(jobs) >= 200 && Number(jobs) <= 1e6))
+    return `--jobs: expected 200 to 1000000, got ${jobs}`;
   if (!/^\d{1,9}$/.test(seed)) return `--seed: expected a whole number, got ${seed}`;
   if (!/^[01]$/.test(wait)) return `--wait: expected 0 or 1, got ${wait}`;
   return { kind, jobs: Number(jobs), seed: Number(seed), waitForReplicas: Number(wait) };

@@ -8,7 +8,7 @@ import { type BookCheck, checkBooks } from '../book-check.js';
 import { type Accepted, Ledger } from '../ledger.js';
 import { seeded } from '../random.js';
 import { Feed } from './feed.js';
-import { type Kind, type Servers, startServers, type Struck } from './servers.js';
+import { type Kind, type Servers, type Struck, startServers } from './servers.js';
 import { BOOKS, CAPPED, CONTRACT, configOf, PACED, SLOTS, TOLERANCES, WORKERS } from './terms.js';
 
 export interface FailoverOrder {
@@ -94,7 +94,15 @@ async function failoverOf(
   const link = await servers.open();
   const [books, permits] = await booksAtRest(link, ledger, servers);
   closeConnection(link);
-  return summaryOf({ order, struck, ledger, books, permits, starts: await startsIn(), verdict: await referee.verdict() });
+  return summaryOf({
+    order,
+    struck,
+    ledger,
+    books,
+    permits,
+    starts: await startsIn(),
+    verdict: await referee.verdict(),
+  });
 }
 
 async function until(condition: () => boolean | Promise<boolean>, what: string, everyMs = 100): Promise<void> {
@@ -173,7 +181,10 @@ function summaryOf(parts: {
       ...ledger.faults.slice(0, 10),
       ...violations.slice(0, 20).map(({ guarantee, bucket, sentence }) => `${guarantee} ${bucket}: ${sentence}`),
       ...books.envelope.slice(0, 10),
-      ...[...books.lost.slice(0, 5).map(({ id }) => `lost: ${id}`), ...books.twoEnds.slice(0, 5).map((id) => `two ends: ${id}`)],
+      ...[
+        ...books.lost.slice(0, 5).map(({ id }) => `lost: ${id}`),
+        ...books.twoEnds.slice(0, 5).map((id) => `two ends: ${id}`),
+      ],
       ...[...books.running, ...books.waiting, ...permits].slice(0, 10).map((what) => `left: ${what}`),
     ],
   };

@@ -58,7 +58,11 @@ async function startOnCluster(kind: 'cluster' | 'slots' | 'pause'): Promise<Serv
       return await Promise.all(
         TENANTS.map(async (tenant) => {
           const [key] = scriptKeys(SHARDS.tagOf(PACED, tenant));
-          return { tenant, slot: Number(await link.cluster('KEYSLOT', key)), master: await ownerOf(cluster.nodes, key) };
+          return {
+            tenant,
+            slot: Number(await link.cluster('KEYSLOT', key)),
+            master: await ownerOf(cluster.nodes, key),
+          };
         }),
       );
     } finally {

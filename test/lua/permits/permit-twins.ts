@@ -138,7 +138,12 @@ export class PermitTwins {
       return id === undefined ? [] : [{ id, ...what }];
     });
     const before = step.again === undefined ? undefined : this.#ids.at(-1 - step.again);
-    const asked = { id: before ?? this.#newId(), shard: this.#ids.length % SHARDS, untilUs: nowUs + 0.25, cost: step.cost };
+    const asked = {
+      id: before ?? this.#newId(),
+      shard: this.#ids.length % SHARDS,
+      untilUs: nowUs + 0.25,
+      cost: step.cost,
+    };
     const told = changes.flatMap(({ id, cost: units, ends }) => [id, units ?? '', ends ? 'end' : 'keep']);
     const argv = step.asks ? [asked.id, asked.shard, asked.untilUs, asked.cost] : ['', '', '', ''];
     const model = this.#book.permit(nowUs, step.asks ? asked : undefined, changes);

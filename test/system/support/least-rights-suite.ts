@@ -37,7 +37,7 @@ export interface SharedServers {
 export function leastRightsSuite(open: () => Promise<SharedServers>): void {
   let servers: SharedServers;
   let secrets: string;
-    let receiver: WebhookReceiver;
+  let receiver: WebhookReceiver;
   let system: RefereedSystem;
   let api: HeadgateProcess;
   let worker: HeadgateProcess;
@@ -127,7 +127,7 @@ export function leastRightsSuite(open: () => Promise<SharedServers>): void {
   }
 
   /** What stands under a key, on the server that has it. */
-  async function valueOf(key: string): Promise<unknown> {
+  async function standsUnder(key: string): Promise<unknown> {
     const values = await Promise.allSettled(servers.roots.map((root) => root.get(key)));
     return values.find((value) => value.status === 'fulfilled' && value.value !== null);
   }
@@ -233,7 +233,7 @@ export function leastRightsSuite(open: () => Promise<SharedServers>): void {
     expect(await refusals()).toEqual([]);
     const keys = await allKeys();
     expect(keys.filter((key) => !key.startsWith(PREFIX)).toSorted()).toEqual(THEIRS.map(([key]) => key));
-    for (const [key, value] of THEIRS) expect(await valueOf(key)).toMatchObject({ value });
+    for (const [key, value] of THEIRS) expect(await standsUnder(key)).toMatchObject({ value });
     expect(keys.length).toBeGreaterThan(5);
     for (const each of [api, worker]) {
       expect(each.lines.filter((line) => /NOPERM|"level":50/.test(line))).toEqual([]);
