@@ -223,7 +223,7 @@ describe('jobs that are overdue while nobody dispatches', () => {
     await shard.admit(
       'a',
       [1, 2].map((n) => ({ id: `j${n}`, startByMs: shard.nowMs + 10 })),
-      { concurrency: 1 },
+      { ratePerSecond: Infinity, concurrency: 1 },
     );
     await shard.take('t1');
     await shard.configure({ emissionUs: Infinity });

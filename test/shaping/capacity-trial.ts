@@ -39,7 +39,7 @@ export type Happening = { readonly atUs: number } & (
  */
 export class CapacityTrial {
   readonly starts: Start[] = [];
-  /** The most by which what ran in all shards exceeded the slots of the type, without falling; at most 0 when it never did. */
+  /** The most by which what ran in all shards exceeded the slots of the type as something started; at most 0 when it never did. */
   overSlots = -Infinity;
   readonly ended = new Set<string>();
   readonly type: ShapedType;
@@ -54,7 +54,6 @@ export class CapacityTrial {
   /** Slots of the type, and until when they may be used still. */
   #slots: { readonly count: number; untilUs: number }[];
   #admitted = 0;
-  #running = 0;
 
   /** @param workUs How long a job runs. */
   constructor(redis: ClockedRedis, clocks: ShardClocks, workUs: number, options: TrialOptions) {
@@ -155,6 +154,7 @@ export class CapacityTrial {
   async #look(): Promise<void> {
     const nowUs = this.#clocks.nowUs;
     const held = new Set(this.#living.flatMap((each) => each.tokens));
+    const startsBefore = this.starts.length;
     let running = 0;
     for (const [shard, tag] of this.shards.tags(this.type.name).entries()) {
       for (const [token, entry] of Object.entries(await this.#redis.hgetallBuffer(scheduleKeys(tag).running))) {
@@ -172,8 +172,7 @@ export class CapacityTrial {
       }
     }
     const slots = Math.max(...this.#slots.filter(({ untilUs }) => untilUs >= nowUs).map(({ count }) => count));
-    if (running > this.#running) this.overSlots = Math.max(this.overSlots, running - slots);
-    this.#running = running;
+    if (this.starts.length > startsBefore) this.overSlots = Math.max(this.overSlots, running - slots);
   }
 }
 
