@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { downText, stateOf } from './cluster-state.js';
 import { closeConnection, openConnection } from './connection.js';
 import { existingRedisFolder } from './embedded/redis-folder.js';
 import { reachableSocket } from './embedded/socket-alias.js';
@@ -87,12 +88,12 @@ async function mastersBy(redis: Redis): Promise<readonly RedisNode[]> {
 }
 
 async function faultOfCluster(redis: Redis): Promise<RedisFault | undefined> {
-  const state = /^cluster_state:(\w+)/m.exec(String(await redis.cluster('INFO')))?.[1];
+  const state = stateOf(String(await redis.cluster('INFO')));
   if (state === 'ok') return undefined;
   return {
     kind: 'away',
     field: 'redis.cluster',
-    says: `the cluster is down (cluster_state:${state ?? 'unknown'}): some slots have no master`,
+    says: downText(state),
     mend: 'look at CLUSTER NODES, and bring the missing masters or their replicas back',
   };
 }

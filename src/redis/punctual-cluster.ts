@@ -1,8 +1,10 @@
 import { Cluster, type ClusterNode, type ClusterOptions, type Command } from 'ioredis';
+import { downText, stateOf } from './cluster-state.js';
 import { startDeadline } from './deadline.js';
 
 /** The client asks the cluster about itself before it counts as ready. */
 const BEFORE_READY = 'cluster';
+const ignored = () => undefined;
 
 /**
  * A connection to a cluster whose every command ends by a deadline, and at once while the cluster is away: nothing is kept
@@ -25,8 +27,15 @@ export class PunctualCluster extends Cluster {
       command.reject(new Error('Connection is closed.'));
       return command.promise;
     }
+    if (command.name === BEFORE_READY) command.promise.then((text: unknown) => this.#sayIfDown(text), ignored);
     const end = startDeadline(this.#deadlineMs, () => command.reject(new Error('Command timed out')));
     command.promise.then(end, end);
     return super.sendCommand(command, stream, node);
+  }
+
+  /** The client would only close the connection, and not say why. */
+  #sayIfDown(info: unknown): void {
+    const state = typeof info === 'string' ? stateOf(info) : undefined;
+    if (state !== undefined && state !== 'ok') this.emit('error', new Error(downText(state)));
   }
 }

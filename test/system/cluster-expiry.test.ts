@@ -62,14 +62,19 @@ async function tenantsByMaster(): Promise<{ readonly tenant: string; readonly ma
   return [...found].map(([master, tenant]) => ({ master, tenant }));
 }
 
-const pause = (verb: 'pause' | 'resume', tenants: readonly string[]) =>
-  Promise.all(
-    tenants.map(async (tenant) => {
-      const url = `${api.url}/v1/tenants/${tenant}/${verb}`;
-      const answer = await fetch(url, { method: 'POST', headers: { authorization: `Bearer ${ADMIN_KEY}` } });
-      expect(answer.status).toBe(200);
-    }),
-  );
+/** Lets these tenants start nothing, or all they like again. */
+async function pause(verb: 'pause' | 'resume', tenants: readonly string[]): Promise<void> {
+  const { referee } = system;
+  const headers = { authorization: `Bearer ${ADMIN_KEY}` };
+  for (const tenant of tenants) {
+    const sentAt = referee.now();
+    const answer = await fetch(`${api.url}/v1/tenants/${tenant}/${verb}`, { method: 'POST', headers });
+    expect(answer.status).toBe(200);
+    await answer.arrayBuffer();
+    const terms = { ratePerSecond: verb === 'pause' ? 0 : null };
+    referee.recordChange({ type: TYPE, tenant, terms, sentAt, answeredAt: referee.now() });
+  }
+}
 
 it('a job whose startBy comes while its master is away has expired when it is back, and has never run; others expire meanwhile', {
   timeout: LIMITED,
