@@ -4,7 +4,6 @@ import { startDeadline } from './deadline.js';
 
 /** The client asks the cluster about itself before it counts as ready. */
 const BEFORE_READY = 'cluster';
-const ignored = () => undefined;
 
 /**
  * A connection to a cluster whose every command ends by a deadline, and at once while the cluster is away: nothing is kept
@@ -27,15 +26,19 @@ export class PunctualCluster extends Cluster {
       command.reject(new Error('Connection is closed.'));
       return command.promise;
     }
-    if (command.name === BEFORE_READY) command.promise.then((text: unknown) => this.#sayIfDown(text), ignored);
+    if (command.name === BEFORE_READY) this.#tellIfDown(command);
     const end = startDeadline(this.#deadlineMs, () => command.reject(new Error('Command timed out')));
     command.promise.then(end, end);
     return super.sendCommand(command, stream, node);
   }
 
-  /** The client would only close the connection, and not say why. */
-  #sayIfDown(info: unknown): void {
-    const state = typeof info === 'string' ? stateOf(info) : undefined;
-    if (state !== undefined && state !== 'ok') this.emit('error', new Error(downText(state)));
+  /** The client closes the connection as soon as it has read that, and does not say why. */
+  #tellIfDown(command: Command): void {
+    const { resolve } = command;
+    command.resolve = (info: unknown) => {
+      const state = stateOf(String(info));
+      if (state !== undefined && state !== 'ok') this.emit('error', new Error(downText(state)));
+      resolve(info);
+    };
   }
 }

@@ -72,7 +72,7 @@ async function startOnCluster(kind: 'cluster' | 'slots' | 'pause'): Promise<Serv
   const kill = async (now: () => number): Promise<Struck> => {
     const all = await homes();
     const [first] = all;
-    const place = cluster.nodes.findIndex((node) => node === first?.master);
+    const place = cluster.nodes.findIndex(({ pid }) => pid === first?.master?.pid);
     const [master, replica] = [cluster.nodes[place], cluster.replicas[place]];
     if (!master || !replica) throw new Error('there is nobody to be killed');
     const from = now();
