@@ -126,7 +126,9 @@ test('another number of shards than the data has ends an API and the workers wit
 });
 
 test('a cluster that is down is waited for: an API and the workers say so in one line, and nothing is written', async () => {
-  const node = await server(['--cluster-enabled', 'yes', '--cluster-port', String(await freePort())]);
+  const busPort = String(await freePort());
+  const where = ['--cluster-announce-ip', '127.0.0.1', '--cluster-port', busPort];
+  const node = await server(['--cluster-enabled', 'yes', ...where]);
   await node.client().cluster('ADDSLOTSRANGE', 0, 10_000);
   const folder = await folderWith({ redis: { cluster: [`127.0.0.1:${node.port}`] }, listen: undefined });
   for (const verb of ['serve', 'work'] as const) {
