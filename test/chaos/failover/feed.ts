@@ -89,7 +89,7 @@ export class Feed {
     const { ledger, now } = this.#parts;
     const { type, tenant, idempotencyKey: key } = job;
     const [id, acceptedAt] = [textField(body, 'id'), now()];
-    const accepted = status === 202 && id !== undefined ? { id, type, tenant, acceptedAt } : undefined;
+    const accepted = status === 202 && id !== undefined ? { id, type, tenant, sentAt, acceptedAt } : undefined;
     ledger.answered({ status, tookMs: acceptedAt - sentAt, job: accepted, key, code: textField(body, 'code') });
   }
 }
