@@ -71,6 +71,8 @@ try {
     '#/tenant/ocr/acme',
     { viewport: { width: 1280, height: 860 }, colorScheme: 'dark' },
     async (page) => {
+      // What one tenant did is known from when its page was opened.
+      await wait(60_000);
       await page.getByLabel('Another rate').fill('8/s');
       await page.locator('.preview', { hasText: 'would end' }).waitFor();
     },

@@ -10,6 +10,7 @@ import {
   units,
 } from '../../src/dashboard/public/pure/format.js';
 import { showText } from '../../src/dashboard/public/pure/show-text.js';
+import { timeMarks, timeSpan } from '../../src/dashboard/public/pure/time-axis.js';
 
 /** An instant by the clock of the reader, whatever zone the tests run in. */
 const local = (hours: number, minutes: number, seconds = 0, ms = 0) =>
@@ -55,6 +56,22 @@ describe('numbers on the page', () => {
 
   it('counts down to now, and never says that there is less time than there is', () => {
     expect([3_140, 950, 40, 0, -500].map(countdown)).toEqual(['in 3.2 s', 'in 1.0 s', 'now', 'now', 'now']);
+  });
+});
+
+describe('the time below a chart', () => {
+  const seconds = (...at: number[]) => at.map((second) => local(14, 5) / 1000 + second);
+  const points = (...at: number[]) => seconds(...at).map((second) => [second * 1000, 1]);
+
+  it('goes to the last point, over two minutes at least, one point alone too', () => {
+    expect(timeSpan(points(0, 600))).toEqual(seconds(0, 600));
+    expect(timeSpan(points(0, 5))).toEqual(seconds(-115, 5));
+    expect(timeSpan(points(5))).toEqual(seconds(-115, 5));
+  });
+
+  it('has no two marks that are called alike', () => {
+    expect(timeMarks(seconds(0, 60, 120))).toEqual(['14:05', '14:06', '14:07']);
+    expect(timeMarks(seconds(0, 15, 30))).toEqual(['14:05:00', '14:05:15', '14:05:30']);
   });
 });
 

@@ -53,7 +53,9 @@ export class FairnessPanel {
     this.#blame.replaceChildren(
       ...names(noisy, ' makes the noise', ' make the noise'),
       ...names(paying, ' pays for it', ' pay for it'),
-      ...(noisy.length > 0 && paying.length === 0 ? [h('span', { class: 'clause' }, 'Nobody else pays for it.')] : []),
+      ...(noisy.length > 0 && paying.length === 0
+        ? [h('span', { class: 'clause nobody' }, 'Nobody else pays for it.')]
+        : []),
     );
     // Who did not stand in line deserved nothing, and took nothing from anybody.
     const shares = summary.shares.filter(({ deserved }) => deserved > 0);

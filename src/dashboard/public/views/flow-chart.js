@@ -2,8 +2,7 @@ import uPlot from '/dashboard/uplot/uPlot.esm.js';
 import { h, say } from '../dom/element.js';
 import { onThemeChange } from '../dom/theme.js';
 import { clock, units } from '../pure/format.js';
-
-const LEAST_SPAN_S = 120;
+import { timeMarks, timeSpan } from '../pure/time-axis.js';
 
 /**
  * @typedef {object} Line
@@ -96,9 +95,8 @@ export class FlowChart {
       scales: {
         x: {
           time: true,
-          // A first point alone would be as wide as the chart.
-          range: (/** @type {any} */ _, /** @type {number} */ low, /** @type {number} */ high) =>
-            /** @type {[number, number]} */ ([Math.min(low, high - LEAST_SPAN_S), high]),
+          // uPlot takes a point that is alone for the beginning of a thousand days.
+          range: () => timeSpan(this.#points),
         },
         y: {
           range: (/** @type {any} */ _, /** @type {number} */ _low, /** @type {number} */ high) =>
@@ -106,7 +104,12 @@ export class FlowChart {
         },
       },
       axes: [
-        { ...axis, size: 24, space: 60, values: timesOfDay },
+        {
+          ...axis,
+          size: 24,
+          space: 60,
+          values: (/** @type {any} */ _, /** @type {number[]} */ marks) => timeMarks(marks),
+        },
         {
           ...axis,
           size: 40,
@@ -140,19 +143,6 @@ export class FlowChart {
 function columns(points, lines) {
   const times = points.map(([at]) => (at ?? 0) / 1000);
   return [times, ...Array.from({ length: lines }, (_, line) => points.map((point) => point[line + 1] ?? null))];
-}
-
-/**
- * Names of the instants at the marks of an axis, of which no two are alike.
- *
- * @param {unknown} _plot
- * @param {number[]} marks in seconds since 1970
- * @param {number} _axis
- * @param {number} _space
- * @param {number} step from mark to mark, in seconds
- */
-function timesOfDay(_plot, marks, _axis, _space, step) {
-  return marks.map((second) => clock(second * 1000).slice(0, step < 60 ? 8 : 5));
 }
 
 /** The color that a custom property stands for here and now: a canvas knows no properties. @param {HTMLElement} element @param {string} name */
