@@ -7,7 +7,8 @@ export const TENANT_KEY = 'key-of-the-tenant-called-own';
 
 /** The rates at which buckets of the tests leak, per second. */
 export const RATES = { acme: 1, rerated: 1, otherwise: 2 } as const;
-const DEPTH = { acme: 30, otherwise: 1000 };
+/** How many jobs may wait in them. */
+export const DEPTHS = { acme: 30, still: 5, otherwise: 1000 } as const;
 
 /** A whole Headgate with its dashboard, a network to Redis that can fail, and the referee. */
 export interface DashboardSystem {
@@ -29,10 +30,11 @@ export async function dashboardSystem(): Promise<DashboardSystem> {
     {
       redis: proxy.url,
       types: { ocr: { attempts: 1 }, chat: {} },
-      tiers: { only: { rate: `${RATES.otherwise}/s`, burst: 1, depth: DEPTH.otherwise } },
+      tiers: { only: { rate: `${RATES.otherwise}/s`, burst: 1, depth: DEPTHS.otherwise } },
       defaultTier: 'only',
       tenants: {
-        acme: { rate: `${RATES.acme}/s`, depth: DEPTH.acme },
+        acme: { rate: `${RATES.acme}/s`, depth: DEPTHS.acme },
+        still: { depth: DEPTHS.still },
         rerated: { rate: `${RATES.rerated}/s` },
         own: { key: TENANT_KEY },
       },
@@ -44,10 +46,10 @@ export async function dashboardSystem(): Promise<DashboardSystem> {
         { type: 'chat', slots: 2 },
       ],
       buckets: ['ocr', 'chat'].flatMap((type) => [
-        { type, tenant: 'acme', ratePerSecond: RATES.acme, burst: 1, depth: DEPTH.acme },
-        { type, tenant: 'rerated', ratePerSecond: RATES.rerated, burst: 1, depth: DEPTH.otherwise },
+        { type, tenant: 'acme', ratePerSecond: RATES.acme, burst: 1, depth: DEPTHS.acme },
+        { type, tenant: 'rerated', ratePerSecond: RATES.rerated, burst: 1, depth: DEPTHS.otherwise },
       ]),
-      otherwise: { ratePerSecond: RATES.otherwise, burst: 1, depth: DEPTH.otherwise },
+      otherwise: { ratePerSecond: RATES.otherwise, burst: 1, depth: DEPTHS.otherwise },
     },
     { arrivalMs: 1000, lateMs: 1000 },
   );
