@@ -128,7 +128,7 @@ describe('a pool', () => {
     const backoff = { type: 'fixed', delayMs: 1 } as const;
     const [id = ''] = await type.fill('a', 1, { retries: { attempts: 2, backoff } });
     await expect.poll(() => stateOf(id), PATIENCE).toBe('failed');
-    expect(ended.map(({ outcome }) => outcome.kind)).toEqual(['retry', 'failed']);
+    await expect.poll(() => ended.map(({ outcome }) => outcome.kind)).toEqual(['retry', 'failed']);
   });
 
   test('runs a job with all its attempts again when it is retried by hand', async () => {
