@@ -48,7 +48,9 @@ const LIMIT_MS = 180_000;
 /** Half of the jobs, a blow, the other half, and then the books. `say` is told of each step. */
 export async function runFailover(order: FailoverOrder, say: (line: string) => void): Promise<FailoverSummary> {
   const servers = await startServers(order.kind);
-  const config = configOf({ ...servers.redis, waitForReplicas: order.waitForReplicas }, servers.shards.count);
+  const { waitForReplicas } = order;
+  const waits = waitForReplicas === 0 ? {} : { waitForReplicas };
+  const config = configOf({ ...servers.redis, ...waits }, servers.shards.count);
   const system = await refereedSystem(config, CONTRACT, TOLERANCES);
   try {
     return await failoverOf(order, servers, system, say);
