@@ -52,7 +52,9 @@ export class Adversary {
   async assemble(): Promise<void> {
     const { type } = this.#options;
     const { body } = await this.#post('/v1/jobs', JSON.stringify({ type, data: {}, delayMs: DAY_MS }));
-    this.#distant = idIn(body) ?? '';
+    const id = idIn(body);
+    if (id === undefined) throw new Error('nobody took its first job');
+    this.#distant = id;
     for (const crowd of ['waits', 'streams'] as const) {
       while (this.turnedAway[crowd] === 0) {
         await this.#follow(crowd, this.#distant);
