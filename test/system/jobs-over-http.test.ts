@@ -34,7 +34,7 @@ beforeAll(async () => {
       buckets: ['cancelling', 'repeating', 'listing', 'failing'].map((tenant) => ({ type: 'open', tenant, ...OPEN })),
       otherwise: SLOW,
     },
-    { arrivalMs: 250, lateMs: 500 },
+    { arrivalMs: 250, lateMs: 250 },
   );
   headgate = await system.folder.start('start', ['--concurrency', `slow=${SLOTS},open=${SLOTS}`]);
   witness = system.witness(headgate.url);
