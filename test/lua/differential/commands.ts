@@ -112,18 +112,17 @@ const capacity: fc.Arbitrary<Capacity> = fc.record({
   slackUs: fc.constantFrom(25_000, 250_000),
 });
 
+const busy: fc.Arbitrary<RunOutcome> = fc.record({
+  kind: fc.constant('busy' as const),
+  holdMs: fc.constantFrom(0, 5, 700, 4000),
+  scope: fc.constantFrom('bucket' as const, 'bucket' as const, 'type' as const),
+});
+
 const outcome: fc.Arbitrary<RunOutcome> = fc.oneof(
   { weight: 6, arbitrary: fc.constant({ kind: 'completed' as const }) },
   { weight: 1, arbitrary: fc.constantFrom({ kind: 'failed' as const }, { kind: 'cancelled' as const }) },
   { weight: 1, arbitrary: fc.constant({ kind: 'return' as const }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      kind: fc.constant('busy' as const),
-      holdMs: fc.constantFrom(0, 5, 700, 4000),
-      scope: fc.constantFrom('bucket' as const, 'bucket' as const, 'type' as const),
-    }),
-  },
+  { weight: 1, arbitrary: busy },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -134,7 +133,12 @@ const outcome: fc.Arbitrary<RunOutcome> = fc.oneof(
   },
 );
 
-const ends = fc.array(fc.record({ pick, outcome, next: fc.boolean() }), { minLength: 1, maxLength: 3 });
+function endsWith(how: fc.Arbitrary<RunOutcome>): fc.Arbitrary<RunEnd[]> {
+  return fc.array(fc.record({ pick, outcome: how, next: fc.boolean() }), { minLength: 1, maxLength: 3 });
+}
+
+/** An upstream that is busy is so for many at once. */
+const ends = fc.oneof({ weight: 9, arbitrary: endsWith(outcome) }, { weight: 1, arbitrary: endsWith(busy) });
 
 const limit = fc.oneof(
   { weight: 9, arbitrary: fc.constant(100) },
@@ -148,6 +152,7 @@ const limit = fc.oneof(
  */
 export function anyCommand(sweeps: boolean): fc.Arbitrary<Command> {
   const profiles = profile(!sweeps);
+  const request = fc.record({ tenant, profile: profiles, jobs: fc.array(job, { maxLength: 5 }) });
   const always: fc.WeightedArbitrary<Command>[] = [
     { weight: 10, arbitrary: fc.record({ verb: fc.constant('pass'), us }) },
     {
@@ -158,13 +163,13 @@ export function anyCommand(sweeps: boolean): fc.Arbitrary<Command> {
       weight: 10,
       arbitrary: fc.record({
         verb: fc.constant('admit'),
-        requests: fc.array(fc.record({ tenant, profile: profiles, jobs: fc.array(job, { maxLength: 5 }) }), {
-          minLength: 1,
-          maxLength: 3,
-        }),
+        requests: fc.oneof(
+          { weight: 4, arbitrary: fc.tuple(request) },
+          { weight: 1, arbitrary: fc.array(request, { minLength: 2, maxLength: 3 }) },
+        ),
       }),
     },
-    { weight: 10, arbitrary: fc.record({ verb: fc.constant('dispatch'), limit }) },
+    { weight: 16, arbitrary: fc.record({ verb: fc.constant('dispatch'), limit }) },
     { weight: 10, arbitrary: fc.record({ verb: fc.constant('settle'), ends, limit }) },
     { weight: 1, arbitrary: fc.record({ verb: fc.constant('settle-lost'), pick }) },
     { weight: 2, arbitrary: fc.record({ verb: fc.constant('repeat') }) },
