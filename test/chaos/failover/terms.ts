@@ -42,8 +42,7 @@ export const CONTRACT: Contract = {
   otherwise: TERMS,
 };
 
-/** How fast it is while a machine does all of this at once is not the question. */
-export const TOLERANCES: Partial<Tolerances> = { arrivalMs: 8000, earlyMs: 500, lateMs: 8000, shortfall: 20 };
+export const TOLERANCES: Partial<Tolerances> = { arrivalMs: 8000, earlyMs: 500, lateMs: 2000 };
 
 export const BOOKS: BooksOf = {
   types: TYPES,

@@ -14,8 +14,8 @@ interface Estimated {
 }
 
 /** Jobs that come 10 ms apart, promised to start 1,000 ms later, between 500 and 2,000 ms unless stated. */
-function judged(all: readonly Estimated[]) {
-  const trace: Trace = all.flatMap(({ startMs, between = [500, 2000], basis = 'capacity' }, i) => {
+function judged(all: readonly Estimated[], outages: Trace = []) {
+  const jobs: Trace = all.flatMap(({ startMs, between = [500, 2000], basis = 'capacity' }, i) => {
     const who = { type: 'ocr', tenant: 'acme', cost: 1 };
     const sentAt = 10 * i;
     const at = (ms: number) => new Date(EPOCH + sentAt + ms).toISOString();
@@ -26,7 +26,7 @@ function judged(all: readonly Estimated[]) {
       { kind: 'start', ...who, at: sentAt + startMs, run: i, job: `j${i}`, attempt: 1 },
     ];
   });
-  return judgeRanges(openCase(trace, CONTRACT, DEFAULT_TOLERANCES));
+  return judgeRanges(openCase([...outages, ...jobs], CONTRACT, DEFAULT_TOLERANCES));
 }
 
 const mixed = (count: number, outside: number, startMs: number): Estimated[] =>
@@ -51,6 +51,14 @@ describe('the judge of estimated ranges', () => {
 
   it('says nothing of few', () => {
     expect(judged(mixed(999, 999, 9000))).toMatchObject({ judged: 0, excused: 999, violations: [] });
+  });
+
+  it('says nothing of those over whose time something was broken on purpose, and judges the others', () => {
+    const outage = { kind: 'outage', from: 500, to: 2500, note: 'cut' } as const;
+    // Those that came until 2,500 ms.
+    expect(judged(mixed(1251, 1251, 9000), [outage])).toMatchObject({ judged: 1000, excused: 251 });
+    expect(judged(mixed(1251, 251, 9000), [outage]).violations).toEqual([]);
+    expect(judged(mixed(1251, 452, 9000), [outage]).violations).toHaveLength(1);
   });
 
   it.each([
