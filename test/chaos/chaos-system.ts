@@ -106,9 +106,9 @@ export class ChaosSystem {
     await this.redis.kill();
     const deadAt = referee.now();
     if (this.#syncs === undefined) return;
-    const { bytes, safeAt } = await this.#syncs.cut();
+    const { bytes, safeAt, slowMs } = await this.#syncs.cut();
     const wallAhead = Date.now() - referee.now();
-    this.cuts.push({ bytes, safeAt: safeAt - wallAhead - WALL_CLOCK_STEP_MS, deadAt });
+    this.cuts.push({ bytes, safeAt: safeAt - wallAhead - WALL_CLOCK_STEP_MS, deadAt, slowMs });
     await mend(this.#dir);
   }
 

@@ -5,7 +5,7 @@ import { firstBreach } from './book-check.js';
 import { drawn, FAULTS } from './faults.js';
 import { readFlags } from './flags.js';
 import { Ledger } from './ledger.js';
-import { ageAtCut } from './power-cut.js';
+import { takenByCut } from './power-cut.js';
 import { seeded } from './random.js';
 import { secondRuns } from './second-runs.js';
 import { summaryOf } from './summary.js';
@@ -15,7 +15,7 @@ import { CONTRACT } from './terms.js';
 const JOB = { id: 'j', type: 'a', tenant: 't', sentAt: 0, acceptedAt: 1 };
 
 describe('what was synced, by strace', () => {
-  const at = (second: number, call: string, pid = 7) => `${pid} ${second}.000000 ${call}`;
+  const at = (second: number, call: string, pid = 7) => `${pid} ${second.toFixed(6)} ${call}`;
   const wrote = (second: number, bytes: number) => at(second, `write(8, ""..., ${bytes}) = ${bytes}`);
   const synced = (second: number, pid?: number) => at(second, 'fdatasync(8) = 0 (DELAYED)', pid);
   const begins = (second: number, pid: number) => at(second, 'fsync(8 <unfinished ...>', pid);
@@ -24,8 +24,8 @@ describe('what was synced, by strace', () => {
     ['nothing happened', [], 0, undefined],
     ['written and synced', [wrote(1, 5), synced(2)], 0, 1],
     ['written after the sync', [wrote(1, 5), synced(2), wrote(3, 3)], 3, 1],
-    ['killed in the sync', [wrote(1, 5), begins(2, 7), at(3, '+++ killed by SIGKILL +++')], 5, undefined],
-    ['written while another thread synced', [wrote(1, 5), begins(2, 9), wrote(3, 3), ends(4, 9)], 3, 1],
+    ['killed in the sync', [wrote(1, 5), begins(2, 7), at(3, '+++ killed by SIGKILL +++')], 5, undefined, 1],
+    ['written while another thread synced', [wrote(1, 5), begins(2, 9), wrote(3, 3), ends(4, 9)], 3, 1, 1],
     ['synced for the second time in vain', [wrote(1, 5), synced(2), wrote(3, 3), begins(4, 9)], 3, 1],
     [
       'a write that took long began before it was covered',
@@ -38,37 +38,53 @@ describe('what was synced, by strace', () => {
       [wrote(1, 5), begins(2, 9), wrote(3, 3), synced(4), ends(5, 9), wrote(6, 2)],
       2,
       3,
+      2,
     ],
     ['a sync that failed', [wrote(1, 5), at(2, 'fdatasync(8) = -1 EIO')], 5, undefined],
-  ])('%s', (_, log, unsyncedBytes, coveredSecond) => {
+    ['a sync that took half a second', [wrote(1, 5), begins(2, 9), ends(2.5, 9), wrote(4, 3)], 3, 1],
+    [
+      'killed in the sync after one that took 3 s',
+      [wrote(1, 5), begins(2, 9), ends(5, 9), wrote(5, 3), begins(5, 9), wrote(9, 1)],
+      4,
+      1,
+      6,
+    ],
+  ] as const)('%s', (_, log, unsyncedBytes, coveredSecond, slowSeconds: number = 0) => {
     const coveredAt = coveredSecond && coveredSecond * 1000;
-    expect(syncsOf(log.join('\n'))).toEqual({ unsyncedBytes, coveredAt });
+    expect(syncsOf(log.join('\n'))).toEqual({ unsyncedBytes, coveredAt, slowMs: slowSeconds * 1000 });
   });
 });
 
 describe('what a power cut may have taken with `everysec`', () => {
   const cuts = [
-    { bytes: 10, safeAt: 1000, deadAt: 1700 },
-    { bytes: 10, safeAt: 5000, deadAt: 7500 },
+    { bytes: 10, safeAt: 1000, deadAt: 1700, slowMs: 0 },
+    { bytes: 10, safeAt: 5000, deadAt: 7500, slowMs: 0 },
+    { bytes: 10, safeAt: 15_000, deadAt: 17_500, slowMs: 1400 },
   ];
   test.each([
     ['accepted after the last write that a sync covered', { sentAt: 1100, acceptedAt: 1200 }, 500],
     ['sent before that write, accepted after it', { sentAt: 900, acceptedAt: 1001 }, 699],
-    ['accepted long before the cut, where the disk was slow', { sentAt: 5001, acceptedAt: 5002 }, 2498],
+    ['accepted in the last second, and a tick of Redis', { sentAt: 6399, acceptedAt: 6400 }, 1100],
+    ['accepted long before the cut, where the disk was slow', { sentAt: 15_001, acceptedAt: 15_002 }, 2498],
     ['answered when the server was dead already', { sentAt: 1690, acceptedAt: 1705 }, -5],
-  ])('a job %s', (_, times, age) => expect(ageAtCut({ ...JOB, ...times }, cuts)).toBe(age));
+  ])('a job %s', (_, times, ageMs) =>
+    expect(takenByCut({ ...JOB, ...times }, cuts)).toEqual({ ageMs, isTooOld: false }),
+  );
+
+  test('but none that was accepted before the last second, where the disk was not slow', () =>
+    expect(takenByCut({ ...JOB, sentAt: 6398, acceptedAt: 6399 }, cuts)).toEqual({ ageMs: 1101, isTooOld: true }));
 
   test.each([
     ['accepted before that write, by a millisecond', { sentAt: 900, acceptedAt: 1000 }],
     ['accepted shortly before the cut, where all was synced', { sentAt: 4980, acceptedAt: 4990 }],
     ['sent when the server was dead: another one has accepted it', { sentAt: 1700, acceptedAt: 2500 }],
-    ['accepted after all cuts', { sentAt: 9000, acceptedAt: 9001 }],
-  ])('no job %s', (_, times) => expect(ageAtCut({ ...JOB, ...times }, cuts)).toBeUndefined());
+    ['accepted after all cuts', { sentAt: 19_000, acceptedAt: 19_001 }],
+  ])('no job %s', (_, times) => expect(takenByCut({ ...JOB, ...times }, cuts)).toBeUndefined());
 });
 
 describe('a run whose cut lost a job that was answered', () => {
-  const cuts = [{ bytes: 10, safeAt: 1000, deadAt: 1700 }];
-  const summaryOfLost = (durability: 'always' | 'everysec', acceptedAt: number) => {
+  const summaryOfLost = (durability: 'always' | 'everysec', acceptedAt: number, deadAt = 1700) => {
+    const cuts = [{ bytes: 10, safeAt: 1000, deadAt, slowMs: 0 }];
     const job = { ...JOB, sentAt: acceptedAt - 5, acceptedAt };
     const ledger = new Ledger();
     ledger.answered({ status: 202, tookMs: 5, job });
@@ -90,6 +106,11 @@ describe('a run whose cut lost a job that was answered', () => {
   ] as const)('fails with `%s`, if it was accepted at %d', (durability, acceptedAt) => {
     const { passed, zeros, faults } = summaryOfLost(durability, acceptedAt);
     expect([passed, zeros.lost, faults]).toEqual([false, 1, ['lost: j']]);
+  });
+  test('fails with `everysec`, if it was accepted before the last second and no sync was slow', () => {
+    const { passed, zeros, faults } = summaryOfLost('everysec', 1200, 2301);
+    expect([passed, zeros.lost, zeros.lostOfBeforeTheLastSecond]).toEqual([false, 0, 1]);
+    expect(faults).toEqual(['lost, accepted 1101 ms before the cut: j']);
   });
 });
 

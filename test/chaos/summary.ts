@@ -3,7 +3,7 @@ import type { Verdict } from '../referee/verdict.js';
 import type { Blow } from './blow.js';
 import type { BookCheck } from './book-check.js';
 import type { Ledger } from './ledger.js';
-import { ageAtCut, type PowerCut } from './power-cut.js';
+import { type PowerCut, type Taken, takenByCut } from './power-cut.js';
 import type { ChaosOrder } from './run-chaos.js';
 import type { Samples } from './sampler.js';
 import type { SecondRuns, TakenUp } from './second-runs.js';
@@ -31,8 +31,8 @@ export interface ChaosSummary {
   readonly takenUpAgainMs: { readonly p50: number; readonly max: number };
   /** How many waited behind those, and the one that did for longest. */
   readonly takenUpBehindUrgent: { readonly jobs: number; readonly longest: TakenUp | undefined };
-  /** What each cut took, and how long before it that had begun which was not synced. */
-  readonly cuts: readonly { readonly bytes: number; readonly unsyncedMs: number }[];
+  /** What each cut took, how long before it that had begun which was not synced, and by how much the disk made a second longer. */
+  readonly cuts: readonly { readonly bytes: number; readonly unsyncedMs: number; readonly slowMs: number }[];
   /** Sentences for people. */
   readonly faults: readonly string[];
 }
@@ -51,18 +51,20 @@ export interface SummaryParts {
 export function summaryOf(parts: SummaryParts): ChaosSummary {
   const { order, blows, ledger, books, samples, verdict, again, cuts } = parts;
   const rollsBack = order.cut && order.durability === 'everysec';
-  const ages = new Map(
-    (rollsBack ? books.lost : []).flatMap((job) => {
-      const age = ageAtCut(job, cuts);
-      return age === undefined ? [] : [[job.id, age]];
+  const taken = new Map(
+    (rollsBack ? books.lost : []).flatMap((job): [string, Taken][] => {
+      const byCut = takenByCut(job, cuts);
+      return byCut === undefined ? [] : [[job.id, byCut]];
     }),
   );
+  const tooOld = [...taken].filter(([, { isTooOld }]) => isTooOld);
   // The job that a rollback took is made anew under its key.
-  const doubled = ledger.doubled.filter(({ first }) => !ages.has(first));
+  const doubled = ledger.doubled.filter(({ first }) => !taken.has(first));
   // After a rollback what had ended may run again: the referee's word is not asked.
   const violations = rollsBack ? [] : verdict.violations;
   const zeros = {
-    lost: books.lost.length - ages.size,
+    lost: books.lost.length - taken.size,
+    lostOfBeforeTheLastSecond: tooOld.length,
     twoEnds: books.twoEnds.length,
     overCapSamples: samples.overCap.length,
     overDepthSamples: samples.overDepth.length,
@@ -78,7 +80,8 @@ export function summaryOf(parts: SummaryParts): ChaosSummary {
     ...doubled.map(({ first, second }) => `one idempotency key came to two jobs: ${first} and ${second}`),
     ...books.envelope,
     ...violations.map(({ guarantee, bucket, sentence }) => `${guarantee} ${bucket}: ${sentence}`),
-    ...books.lost.filter(({ id }) => !ages.has(id)).map(({ id }) => `lost: ${id}`),
+    ...books.lost.filter(({ id }) => !taken.has(id)).map(({ id }) => `lost: ${id}`),
+    ...tooOld.map(([id, { ageMs }]) => `lost, accepted ${Math.round(ageMs)} ms before the cut: ${id}`),
     ...books.twoEnds.map((id) => `two ends: ${id}`),
     ...samples.overCap.slice(0, 10),
     ...samples.overDepth.slice(0, 10),
@@ -90,7 +93,10 @@ export function summaryOf(parts: SummaryParts): ChaosSummary {
     ...{ seed: order.seed, seconds: order.seconds, durability: order.durability, cut: order.cut },
     passed: Object.values(zeros).every((count) => count === 0) && ledger.accepted.size > 0,
     zeros,
-    lostBeforeCuts: { jobs: ages.size, oldestMs: Math.round(Math.max(0, ...ages.values())) },
+    lostBeforeCuts: {
+      jobs: taken.size,
+      oldestMs: Math.round(Math.max(0, ...[...taken.values()].map(({ ageMs }) => ageMs))),
+    },
     accepted: ledger.accepted.size,
     answers: Object.fromEntries([...ledger.statuses].map(([status, count]) => [String(status), count])),
     longestAnswerMs: Math.round(ledger.longestAnswerMs),
@@ -100,7 +106,9 @@ export function summaryOf(parts: SummaryParts): ChaosSummary {
     ranAgain: { jobs: again.jobs, byFault: again.byFault },
     ranAgainPerWorkerKill: workerKills === 0 ? 0 : (again.byFault['worker killed'] ?? 0) / workerKills,
     ...takenUpAgain(again.takenUp),
-    cuts: cuts.map(({ bytes, safeAt, deadAt }) => ({ bytes, unsyncedMs: Math.round(deadAt - safeAt) })),
+    cuts: cuts.map(({ bytes, safeAt, deadAt, slowMs }) => ({
+      ...{ bytes, unsyncedMs: Math.round(deadAt - safeAt), slowMs: Math.round(slowMs) },
+    })),
     faults,
   };
 }

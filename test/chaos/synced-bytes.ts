@@ -13,6 +13,8 @@ export interface Cut {
   readonly bytes: number;
   /** Wall clock, in ms since 1970: what Redis had answered by then was on the disk, and is there still. */
   readonly safeAt: number;
+  /** See {@link Syncs.slowMs}. */
+  readonly slowMs: number;
 }
 
 /**
@@ -42,9 +44,9 @@ export async function watchSyncs(dir: string, pid: number): Promise<SyncWatch> {
     async cut() {
       if (strace.exitCode === null) await once(strace, 'exit');
       const { size } = await stat(file);
-      const { unsyncedBytes, coveredAt } = syncsOf(await readFile(log, 'utf8'));
+      const { unsyncedBytes, coveredAt, slowMs } = syncsOf(await readFile(log, 'utf8'));
       await truncate(file, size - unsyncedBytes);
-      return { bytes: unsyncedBytes, safeAt: coveredAt ?? attachedAt };
+      return { bytes: unsyncedBytes, safeAt: coveredAt ?? attachedAt, slowMs };
     },
   };
 }
@@ -62,35 +64,55 @@ export interface Syncs {
    * also where a write was put off while a sync was under way.
    */
   readonly coveredAt: number | undefined;
+  /**
+   * By how much the disk makes a second between syncs longer: what was under way when the server died, and what the sync before
+   * took beyond a second, since the next one begins when it is over.
+   */
+  readonly slowMs: number;
 }
 
 const LINE = /^(?<pid>\d+) +(?<seconds>\d+\.\d+) (?<call>.*)$/;
+
+/** What was written and not yet synced when a sync began, and when that was. */
+interface Sync {
+  readonly bytes: number;
+  readonly at: number | undefined;
+  readonly beganAt: number;
+}
 
 /** Reads a log of `strace -f -ttt`. */
 export function syncsOf(log: string): Syncs {
   let written: { bytes: number; at: number | undefined } = { bytes: 0, at: undefined };
   let coveredAt: number | undefined;
+  let lastSyncMs = 0;
+  let lastAt = 0;
   /** When a thread's write began. */
   const writing = new Map<string, number>();
-  /** What was written and not yet synced when a thread's sync began. */
-  const syncing = new Map<string, typeof written>();
+  /** Under way, by thread. */
+  const syncing = new Map<string, Sync>();
   for (const line of log.split('\n')) {
     const { pid = '', seconds, call = '' } = LINE.exec(line)?.groups ?? {};
-    if (call.startsWith('write(')) writing.set(pid, Number(seconds) * 1000);
+    if (seconds === undefined) continue;
+    lastAt = Number(seconds) * 1000;
+    if (call.startsWith('write(')) writing.set(pid, lastAt);
     const wrote = /^(?:write\(|<\.\.\. write resumed>).*= (\d+)(?: \(DELAYED\))?$/.exec(call)?.[1];
     if (wrote !== undefined) {
       written = { bytes: written.bytes + Number(wrote), at: writing.get(pid) };
       continue;
     }
-    if (/^(?:fdatasync|fsync)\(/.test(call)) syncing.set(pid, written);
-    const isDone = /^(?:(?:fdatasync|fsync)\(|<\.\.\. (?:fdatasync|fsync) resumed>).*= 0(?: \(DELAYED\))?$/.test(call);
-    const covered = isDone ? syncing.get(pid) : undefined;
-    if (covered === undefined) continue;
-    if (covered.at !== undefined && covered.at > (coveredAt ?? 0)) coveredAt = covered.at;
-    written = { ...written, bytes: written.bytes - covered.bytes };
-    for (const [other, { bytes, at }] of syncing) syncing.set(other, { bytes: Math.max(0, bytes - covered.bytes), at });
+    if (/^(?:fdatasync|fsync)\(/.test(call)) syncing.set(pid, { ...written, beganAt: lastAt });
+    const result = /^(?:(?:fdatasync|fsync)\(|<\.\.\. (?:fdatasync|fsync) resumed>).*= (0|-1)\b/.exec(call)?.[1];
+    const ended = result === undefined ? undefined : syncing.get(pid);
+    if (ended === undefined) continue;
+    syncing.delete(pid);
+    if (result !== '0') continue;
+    lastSyncMs = lastAt - ended.beganAt;
+    if (ended.at !== undefined && ended.at > (coveredAt ?? 0)) coveredAt = ended.at;
+    written = { ...written, bytes: written.bytes - ended.bytes };
+    for (const [other, sync] of syncing) syncing.set(other, { ...sync, bytes: Math.max(0, sync.bytes - ended.bytes) });
   }
-  return { unsyncedBytes: written.bytes, coveredAt };
+  const underWayMs = Math.max(0, ...[...syncing.values()].map(({ beganAt }) => lastAt - beganAt));
+  return { unsyncedBytes: written.bytes, coveredAt, slowMs: underWayMs + Math.max(0, lastSyncMs - 1000) };
 }
 
 async function attached(strace: ChildProcess): Promise<void> {
