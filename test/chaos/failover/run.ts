@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { closeConnection, type RedisLink } from '../../../src/redis/connection.js';
 import { permitsKey } from '../../../src/redis/keys.js';
@@ -18,6 +19,8 @@ export interface FailoverOrder {
   readonly seed: number;
   /** Replicas that hold a job before it is answered 202. */
   readonly waitForReplicas: number;
+  /** Where the referee's trace goes when the run did not pass. */
+  readonly traceFile?: string | undefined;
 }
 
 /** What one run came to. */
@@ -96,15 +99,13 @@ async function failoverOf(
   const link = await servers.open();
   const [books, permits] = await booksAtRest(link, ledger, servers);
   closeConnection(link);
-  return summaryOf({
-    order,
-    struck,
-    ledger,
-    books,
-    permits,
-    starts: await startsIn(),
-    verdict: await referee.verdict(),
-  });
+  const starts = await startsIn();
+  const summary = summaryOf({ order, struck, ledger, books, permits, starts, verdict: await referee.verdict() });
+  if (!summary.passed && order.traceFile !== undefined) {
+    const trace = await referee.trace();
+    await writeFile(order.traceFile, trace.map((event) => `${JSON.stringify(event)}\n`).join(''));
+  }
+  return summary;
 }
 
 async function until(condition: () => boolean | Promise<boolean>, what: string, everyMs = 100): Promise<void> {
