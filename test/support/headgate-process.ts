@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { stopEmbeddedRedis } from '../../src/redis/embedded/embedded-redis.js';
+import { endsWithUs } from './ends-with-us.js';
 import { redisOfSuite } from './shared-cluster.js';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/headgate.js', import.meta.url));
@@ -242,10 +243,7 @@ export class HeadgateFolder {
       env: { ...plainEnvironment(), ...variables },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    const withUs = () => child.kill('SIGKILL');
-    process.once('exit', withUs);
-    child.once('close', () => process.off('exit', withUs));
-    return child;
+    return endsWithUs(child);
   }
 }
 

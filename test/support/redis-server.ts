@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis, type RedisOptions } from 'ioredis';
 import type { TestCertificates } from './certificates.js';
+import { endsWithUs } from './ends-with-us.js';
 
 export interface TestRedisOptions {
   /** Folder of the server's files. Given: it is kept by `stop()`, so that a later server finds the data. Default: a fresh temporary one. */
@@ -49,14 +50,8 @@ export async function startRedis(options: TestRedisOptions = {}): Promise<TestRe
   const child = spawn('redis-server', serverArguments(dir, socketPath, port, options), {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const killWithUs = () => child.kill('SIGKILL');
-  process.once('exit', killWithUs);
-  const ended = new Promise<void>((resolve) => {
-    child.once('close', () => {
-      process.off('exit', killWithUs);
-      resolve();
-    });
-  });
+  endsWithUs(child);
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const removeOwnDir = async () => {
     if (options.dir === undefined) await rm(dir, { recursive: true, force: true });
   };

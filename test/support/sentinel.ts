@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../system/support/free-port.js';
 import type { TestCertificates } from './certificates.js';
+import { endsWithUs } from './ends-with-us.js';
 import { tlsArguments } from './redis-server.js';
 
 /** A real Sentinel on loopback. */
@@ -36,9 +37,7 @@ export async function startSentinel(options: {
     `sentinel failover-timeout ${name} 10000`,
   ];
   await writeFile(file, `${lines.join('\n')}\n`);
-  const child = spawn('redis-server', [file, '--sentinel'], { stdio: ['ignore', 'pipe', 'ignore'] });
-  const withUs = () => child.kill('SIGKILL');
-  process.once('exit', withUs);
+  const child = endsWithUs(spawn('redis-server', [file, '--sentinel'], { stdio: ['ignore', 'pipe', 'ignore'] }));
   let said = '';
   await new Promise<void>((resolve, reject) => {
     child.stdout.on('data', (chunk) => {
@@ -51,7 +50,6 @@ export async function startSentinel(options: {
   return {
     port,
     async stop() {
-      process.off('exit', withUs);
       if (child.exitCode === null && child.kill('SIGKILL')) await once(child, 'close');
       await rm(dir, { recursive: true, force: true });
     },

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { endsWithUs } from '../../support/ends-with-us.js';
 
 const API = fileURLToPath(new URL('held-api.mjs', import.meta.url));
 
@@ -30,11 +31,8 @@ export async function startApi(options: object, env: Readonly<Record<string, str
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const withUs = () => child.kill('SIGKILL');
-  process.once('exit', withUs);
-  const ended = once(child, 'close').then(() => {
-    process.off('exit', withUs);
-  });
+  endsWithUs(child);
+  const ended = once(child, 'close');
   const url = await new Promise<string>((resolve, reject) => {
     createInterface({ input: child.stdout }).once('line', resolve);
     child.once('close', (code) => reject(new Error(`the API ended (${code}) before it listened`)));

@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { debianProgram } from '../../support/debian-program.js';
+import { endsWithUs } from '../../support/ends-with-us.js';
 
 /** A real Caddy over a folder of its own. `stop()` it in `afterAll`; it also ends with the process that started it. */
 export interface Caddy {
@@ -25,12 +26,8 @@ export async function startCaddy(sites: string): Promise<Caddy> {
     env: { ...process.env, HOME: dir, XDG_CONFIG_HOME: dir, XDG_DATA_HOME: dir },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  const withUs = () => child.kill('SIGKILL');
-  process.once('exit', withUs);
-  const ended = once(child, 'close').then(async () => {
-    process.off('exit', withUs);
-    await rm(dir, { recursive: true, force: true });
-  });
+  endsWithUs(child);
+  const ended = once(child, 'close').then(() => rm(dir, { recursive: true, force: true }));
   let said = '';
   await new Promise<void>((resolve, reject) => {
     child.stderr.on('data', (chunk) => {

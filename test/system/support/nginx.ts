@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { debianProgram } from '../../support/debian-program.js';
+import { endsWithUs } from '../../support/ends-with-us.js';
 
 /** A real nginx over a folder of its own. `stop()` it in `afterAll`; it also ends with the process that started it. */
 export interface Nginx {
@@ -34,12 +35,8 @@ export async function startWholeNginx(config: (folder: string) => string): Promi
   const args = ['-p', prefix, '-c', file, '-e', 'stderr', '-g', globally];
   const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
   // SIGTERM, since its workers end with the master alone by that.
-  const endWithUs = () => child.kill('SIGTERM');
-  process.once('exit', endWithUs);
-  const ended = once(child, 'close').then(async () => {
-    process.off('exit', endWithUs);
-    await rm(prefix, { recursive: true, force: true });
-  });
+  endsWithUs(child, 'SIGTERM');
+  const ended = once(child, 'close').then(() => rm(prefix, { recursive: true, force: true }));
   let said = '';
   await new Promise<void>((resolve, reject) => {
     child.stderr.on('data', (chunk) => {

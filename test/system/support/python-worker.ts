@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { debianProgram } from '../../support/debian-program.js';
+import { endsWithUs } from '../../support/ends-with-us.js';
 
 /** The worker of the documentation, in Python. */
 export const EXAMPLE_WORKER = fileURLToPath(new URL('../../../docs/examples/worker.py', import.meta.url));
@@ -18,7 +19,7 @@ export class PythonWorker {
     child.stderr?.on('data', (piece) => {
       this.#said += String(piece);
     });
-    process.once('exit', () => child.kill('SIGKILL'));
+    endsWithUs(child);
   }
 
   /** Runs `file` with the arguments and the key of the documentation's worker. */
