@@ -3,28 +3,37 @@ import type { Decision, DecisionCount } from './policing.js';
 const OUTCOMES = ['conforming', 'limited', 'cost_exceeds_max', 'unknown'] as const satisfies Decision['outcome'][];
 const DECIDERS = ['policer', 'open', 'closed', 'local'] as const satisfies Decision['decidedBy'][];
 
-type Counted = Pick<Decision, 'policy' | 'outcome' | 'decidedBy' | 'allowed'>;
+type Counted = Pick<Decision, 'outcome' | 'decidedBy' | 'allowed'>;
 
-/** Decisions by policy, outcome and who decided. There are as many counts as policies have kinds of decisions, whoever calls. */
+/** Decisions of a policy by outcome and who decided. There are as many counts as kinds of decisions, whoever calls. */
 export class DecisionCounts {
-  readonly #byPolicy = new Map<string, Map<number, { readonly of: Counted; count: number }>>();
+  readonly #policy: string;
+  /** By {@link kindOf}; 0 where there was none. */
+  readonly #counts: number[] = Array.from({ length: OUTCOMES.length * DECIDERS.length * 2 }, () => 0);
 
-  add({ policy, outcome, decidedBy, allowed }: Counted): void {
-    let counts = this.#byPolicy.get(policy);
-    if (counts === undefined) {
-      counts = new Map();
-      this.#byPolicy.set(policy, counts);
-    }
-    const kind = (OUTCOMES.indexOf(outcome) * DECIDERS.length + DECIDERS.indexOf(decidedBy)) * 2 + Number(allowed);
-    const known = counts.get(kind);
-    if (known !== undefined) known.count += 1;
-    else counts.set(kind, { of: { policy, outcome, decidedBy, allowed }, count: 1 });
+  constructor(policy: string) {
+    this.#policy = policy;
+  }
+
+  add(decision: Counted): void {
+    const kind = kindOf(decision);
+    this.#counts[kind] = (this.#counts[kind] ?? 0) + 1;
   }
 
   /** Those above 0. */
   snapshot(): DecisionCount[] {
-    return [...this.#byPolicy.values()].flatMap((counts) =>
-      [...counts.values()].map(({ of, count }) => ({ ...of, count })),
+    const policy = this.#policy;
+    return OUTCOMES.flatMap((outcome) =>
+      DECIDERS.flatMap((decidedBy) =>
+        [true, false].flatMap((allowed) => {
+          const count = this.#counts[kindOf({ outcome, decidedBy, allowed })] ?? 0;
+          return count > 0 ? [{ policy, outcome, decidedBy, allowed, count }] : [];
+        }),
+      ),
     );
   }
+}
+
+function kindOf({ outcome, decidedBy, allowed }: Counted): number {
+  return (OUTCOMES.indexOf(outcome) * DECIDERS.length + DECIDERS.indexOf(decidedBy)) * 2 + (allowed ? 0 : 1);
 }

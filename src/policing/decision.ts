@@ -1,17 +1,20 @@
 import type { PolicyConfig } from '../config/policy-config.js';
-import { type Limit, quotaOf } from '../model/limit.js';
+import { quotaOf } from '../model/limit.js';
 import type { Judgement } from './outage-policer.js';
-import type { PolicerVerdict, Reading } from './policer.js';
+import type { Conforming, PolicerVerdict } from './policer.js';
 import type { Decision, LimitState } from './policing.js';
 
 /** What a decision is made of, beside the judgement. */
 export interface DecisionTerms {
   readonly policy: Pick<PolicyConfig, 'name' | 'enforce' | 'retryJitter'>;
-  /** In the order of the verdict's readings. */
-  readonly limits: readonly Limit[];
-  readonly giveBack: Decision['giveBack'];
+  readonly giver: Giver;
   /** From 0 up to 1. */
   readonly random: () => number;
+}
+
+/** Whoever has a conforming call given back. Never rejects. */
+interface Giver {
+  giveBack(verdict: Conforming): Promise<void>;
 }
 
 /** When to come back to a policy that refuses because Redis is away; spread evenly over as much again. */
@@ -31,18 +34,15 @@ export function decisionOf(judgement: Judgement, terms: DecisionTerms): Decision
 
 function known(verdict: PolicerVerdict, decidedBy: 'policer' | 'local', terms: DecisionTerms): Decision {
   const { enforce, retryJitter } = terms.policy;
-  const decision = draftOf(verdict.verdict, decidedBy, terms);
+  const decision = new Draft(verdict.verdict, decidedBy, terms.policy);
   switch (verdict.verdict) {
-    case 'conforming': {
+    case 'conforming':
       decision.allowed = true;
-      const states = statesOf(terms.limits, verdict.readings);
-      return withLimits(decision, states, withLeastShare(states));
-    }
-    case 'limited': {
+      decision.charge(verdict, terms.giver);
+      return withLimits(decision, verdict.readings, withLeastShare(verdict.readings));
+    case 'limited':
       if (enforce) decision.retryAfterMs = spread(verdict.retryAfterMs, retryJitter, terms.random);
-      const states = statesOf(terms.limits, verdict.readings);
-      return withLimits(decision, states, states[verdict.limitedBy]);
-    }
+      return withLimits(decision, verdict.readings, verdict.readings[verdict.limitedBy]);
     case 'cost_exceeds_max':
       if (enforce) decision.retryAfterMs = null;
       decision.max = verdict.max;
@@ -51,7 +51,7 @@ function known(verdict: PolicerVerdict, decidedBy: 'policer' | 'local', terms: D
 }
 
 function unknown(decidedBy: 'open' | 'closed', terms: DecisionTerms): Decision {
-  const decision = draftOf('unknown', decidedBy, terms);
+  const decision = new Draft('unknown', decidedBy, terms.policy);
   if (decidedBy === 'open') decision.allowed = true;
   if (!decision.allowed) decision.retryAfterMs = spread(CLOSED_RETRY_MS, 1, terms.random);
   return decision;
@@ -59,22 +59,44 @@ function unknown(decidedBy: 'open' | 'closed', terms: DecisionTerms): Decision {
 
 const NOTHING_KNOWN: readonly LimitState[] = [];
 
-type Draft = { -readonly [Field in keyof Decision]: Decision[Field] };
+/** A decision in the making, as if the call was refused: whoever does not enforce lets it pass. */
+class Draft implements Decision {
+  readonly policy: string;
+  allowed: boolean;
+  readonly outcome: Decision['outcome'];
+  readonly decidedBy: Decision['decidedBy'];
+  readonly enforced: boolean;
+  retryAfterMs: number | null = 0;
+  limits: readonly LimitState[] = NOTHING_KNOWN;
+  declare nearest?: LimitState;
+  declare max?: number;
+  /** What was charged, until it is given back. */
+  #charged: Conforming | undefined;
+  #giver: Giver | undefined;
+  #given: Promise<void> | undefined;
 
-/** What holds for every decision, as if the call was refused: whoever does not enforce lets it pass. */
-function draftOf(outcome: Decision['outcome'], decidedBy: Decision['decidedBy'], terms: DecisionTerms): Draft {
-  const { name, enforce } = terms.policy;
-  // One shape, written out: to put objects together from others costs several times as much as the decision itself.
-  return {
-    policy: name,
-    allowed: !enforce,
-    outcome,
-    decidedBy,
-    enforced: enforce,
-    retryAfterMs: 0,
-    limits: NOTHING_KNOWN,
-    giveBack: terms.giveBack,
-  };
+  constructor(
+    outcome: Decision['outcome'],
+    decidedBy: Decision['decidedBy'],
+    { name, enforce }: DecisionTerms['policy'],
+  ) {
+    this.policy = name;
+    this.allowed = !enforce;
+    this.outcome = outcome;
+    this.decidedBy = decidedBy;
+    this.enforced = enforce;
+  }
+
+  charge(verdict: Conforming, giver: Giver): void {
+    this.#charged = verdict;
+    this.#giver = giver;
+  }
+
+  /** Once, however often it is called. */
+  async giveBack(): Promise<void> {
+    if (this.#charged !== undefined) this.#given ??= this.#giver?.giveBack(this.#charged);
+    await this.#given;
+  }
 }
 
 function withLimits(decision: Draft, limits: readonly LimitState[], nearest: LimitState | undefined): Decision {
@@ -83,26 +105,12 @@ function withLimits(decision: Draft, limits: readonly LimitState[], nearest: Lim
   return decision;
 }
 
-function statesOf(limits: readonly Limit[], readings: readonly Reading[]): LimitState[] {
-  const [only, another] = limits;
-  const [reading] = readings;
-  // A list that grows has room for many: of one limit, which most policies have, it is written out.
-  if (only !== undefined && another === undefined && reading !== undefined) return [stateOf(only, reading)];
-  return limits.flatMap((limit, i) => {
-    const reading = readings[i];
-    return reading === undefined ? [] : [stateOf(limit, reading)];
-  });
-}
-
-function stateOf(limit: Limit, { remaining, nextUnitMs }: Reading): LimitState {
-  return { limit, remaining, nextUnitMs };
-}
-
 /** The limit of whose quota the smallest part is left; the first of several. */
 function withLeastShare(states: readonly LimitState[]): LimitState | undefined {
-  let least: LimitState | undefined;
-  for (const state of states) {
-    if (least === undefined || shareOf(state) < shareOf(least)) least = state;
+  let least = states[0];
+  for (let i = 1; i < states.length; i += 1) {
+    const state = states[i];
+    if (least && state && shareOf(state) < shareOf(least)) least = state;
   }
   return least;
 }

@@ -4,10 +4,10 @@ import {
   covers,
   EMPTY_TAT_US,
   giveBack,
+  levelOf,
   type Meter,
   meterOf,
   nextUnitUs,
-  remainingOf,
   reRated,
   waitUs,
   wholeIfNearly,
@@ -16,7 +16,9 @@ import { asRateLimit, type Limit } from '../model/limit.js';
 import { Demand } from './demand.js';
 import { type Batch, HeldUnits, type Returned } from './held-units.js';
 import type { LeaseReply } from './lease-scripts.js';
+import type { PassableBucket } from './pass-of-one.js';
 import type { Reading } from './policer.js';
+import { RecentEntry } from './recent-map.js';
 
 /** Microseconds until a call passes as far as this process knows; `ask` when it takes Redis to tell. */
 export type Outlook = number | 'ask';
@@ -42,6 +44,8 @@ const SPARE = 1 / 4;
 /** A process that was refused asks again after such a part of the horizon at the earliest, or of the time the bucket fills in. */
 const PAUSE = 1 / 4;
 const PAUSE_OF_BUCKET = 1 / 8;
+/** Where there is enough, nobody looks again for such a part of the horizon: what it holds lasts many times as long. */
+const LOOK = 1 / 32;
 
 /**
  * What one process knows of a bucket that many share: the units that it holds in advance, what it was asked for lately,
@@ -50,13 +54,8 @@ const PAUSE_OF_BUCKET = 1 / 8;
  * Beside that it meters what it lets through itself by the whole limit. So one process alone keeps the limit exactly, also
  * where units that it held for a while come on top of a bucket that has filled up again.
  */
-export class LeasedBucket {
-  readonly key: string;
+export class LeasedBucket extends RecentEntry<LeasedBucket> implements PassableBucket<Used> {
   readonly redisKey: string;
-  older: LeasedBucket | undefined;
-  newer: LeasedBucket | undefined;
-  /** Whether the policer remembers it. */
-  isRemembered = false;
   readonly held = new HeldUnits();
   readonly demand: Demand;
   /** When a call last came. */
@@ -77,7 +76,7 @@ export class LeasedBucket {
     terms: LeaseTerms,
     nowUs: number,
   ) {
-    this.key = key;
+    super(key);
     this.redisKey = redisKey;
     this.meter = meterOfLimit(limit);
     this.demand = new Demand(terms.horizonUs, nowUs);
@@ -126,10 +125,10 @@ export class LeasedBucket {
 
   /** As far as this process knows: what others have taken since Redis was last asked is not in it. */
   reading(nowUs: number): Reading {
-    const shared = this.#inReach(nowUs);
-    const metered = remainingOf(this.meter, this.#tatUs, nowUs);
-    const remaining = wholeIfNearly(this.meter, Math.max(0, Math.min(metered, shared)));
-    return { remaining, nextUnitMs: nextUnitUs(this.meter, remaining) / 1000 };
+    const { meter } = this;
+    const metered = meter.burst - levelOf(meter, this.#tatUs, nowUs);
+    const remaining = wholeIfNearly(meter, Math.max(0, Math.min(metered, this.#inReach(nowUs))));
+    return { limit: this.#limit, remaining, nextUnitMs: nextUnitUs(meter, remaining) / 1000 };
   }
 
   /** Units to hold for what is expected: for the horizon, or for longer where nobody else misses them. */
@@ -142,7 +141,9 @@ export class LeasedBucket {
   /** Whether to ask for more before it runs out. */
   wantsMore(cost: number, nowUs: number): boolean {
     if (nowUs < this.#fetchAgainAtUs || nowUs < this.#refusedUntilUs) return false;
-    return this.held.count(nowUs) < this.target(nowUs) / 2 && (this.#leftAt(nowUs) ?? 0) >= cost;
+    if (this.held.count(nowUs) < this.target(nowUs) / 2) return (this.#leftAt(nowUs) ?? 0) >= cost;
+    this.#fetchAgainAtUs = nowUs + this.#terms.horizonUs * LOOK;
+    return false;
   }
 
   /** Takes in what Redis said when it was asked for at least `least` units at `sentAtUs`. */

@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { waitMs } from '../model/gcra.js';
+import { quotaOf } from '../model/limit.js';
 import type { RedisLink } from '../redis/connection.js';
 import { LeaseDesk } from './lease-desk.js';
 import { leaseKey } from './lease-scripts.js';
 import { LeasedBucket, type LeaseTerms } from './leased-bucket.js';
 import { type ClockUs, monotonicUs, neverBack } from './monotonic-clock.js';
+import { PassOfOne } from './pass-of-one.js';
 import type { AppliedLimit, Check, Policer, PolicerVerdict } from './policer.js';
 import { RecentMap } from './recent-map.js';
 import { tooDear } from './too-dear.js';
@@ -88,11 +90,11 @@ export class LeasedPolicer implements Policer {
 
   check({ limits, cost, peek }: Check): PolicerVerdict | Promise<PolicerVerdict> {
     if (this.#isClosed) throw new Error('this policer is closed');
+    const nowUs = this.#now();
+    const only = limits.length === 1 && !peek ? limits[0] : undefined;
+    if (only && cost <= quotaOf(only.limit)) return this.#checkOne(only, cost, nowUs);
     const dear = tooDear(limits, cost);
     if (dear) return dear;
-    const nowUs = this.#now();
-    const [only, another] = limits;
-    if (only && !another && !peek) return this.#checkOne(only, cost, nowUs);
     const buckets: LeasedBucket[] = [];
     for (const applied of limits) {
       const bucket = this.#find(applied, nowUs);
@@ -112,7 +114,7 @@ export class LeasedPolicer implements Policer {
     if (dear) return dear;
     const nowUs = this.#now();
     const buckets = limits.map((applied) => this.#find(applied, nowUs));
-    for (const bucket of buckets) if (!peek && bucket.isRemembered) this.#touch(bucket, cost, nowUs);
+    for (const bucket of buckets) if (!peek && this.#buckets.holds(bucket)) this.#touch(bucket, cost, nowUs);
     return this.#decide(buckets, cost, { peek, ahead: false });
   }
 
@@ -125,11 +127,7 @@ export class LeasedPolicer implements Policer {
     if (outlook > 0) return limited([bucket], cost, nowUs, 0, outlook);
     const used = bucket.use(cost, nowUs);
     if (bucket.wantsMore(cost, nowUs)) this.#desk.fetchAhead(bucket, cost);
-    return {
-      verdict: 'conforming',
-      readings: [bucket.reading(nowUs)],
-      giveBack: () => bucket.giveBack(used, cost, this.#now()),
-    };
+    return new PassOfOne(bucket, used, cost, nowUs, this.#now);
   }
 
   /**
@@ -210,7 +208,7 @@ export class LeasedPolicer implements Policer {
   /** The bucket of a limit, not remembered yet when it is new. */
   #find(applied: AppliedLimit, nowUs: number): LeasedBucket {
     const { subject: key, limit } = applied;
-    const bucket = this.#buckets.get(key);
+    const bucket = this.#buckets.find(applied);
     if (!bucket) return new LeasedBucket({ key, redisKey: leaseKey(applied), limit }, this.#terms, nowUs);
     bucket.follow(limit, nowUs);
     return bucket;
@@ -219,15 +217,13 @@ export class LeasedPolicer implements Policer {
   #touch(bucket: LeasedBucket, cost: number, nowUs: number): void {
     bucket.demand.add(cost);
     bucket.askedAtUs = nowUs;
-    if (bucket.isRemembered) this.#buckets.touch(bucket);
+    if (this.#buckets.holds(bucket)) this.#buckets.touch(bucket);
     else this.#remember(bucket, nowUs);
   }
 
   #remember(bucket: LeasedBucket, nowUs: number): void {
     // A check that names one limit twice.
-    if (this.#buckets.get(bucket.key)) return;
-    bucket.isRemembered = true;
-    this.#buckets.add(bucket);
+    if (!this.#buckets.add(bucket)) return;
     this.#forgetNextIfSpare(nowUs);
     this.#forgetNextIfSpare(nowUs);
     const { oldest } = this.#buckets;
@@ -241,7 +237,6 @@ export class LeasedPolicer implements Policer {
   }
 
   #forget(bucket: LeasedBucket): void {
-    bucket.isRemembered = false;
     this.#buckets.delete(bucket);
     this.#desk.giveUp(bucket);
   }

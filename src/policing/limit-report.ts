@@ -29,7 +29,7 @@ export class CallReport {
     this.readings = this.#each(({ limit }, at) =>
       limit.algorithm === 'token-bucket'
         ? readingOf(limit, asNumber(reply[at]) / 1000)
-        : { remaining: asInteger(reply[at]) / 1e6, nextUnitMs: asInteger(reply[at + 1]) / 1000 },
+        : { limit, remaining: asInteger(reply[at]) / 1e6, nextUnitMs: asInteger(reply[at + 1]) / 1000 },
     );
   }
 
@@ -87,10 +87,11 @@ function widthOf({ limit }: Limits[number]): number {
 }
 
 /** What a bucket holds, in which so many microseconds have to leak away: millionths of a unit, whole microseconds. */
-function readingOf({ ratePerSecond, burst }: RateLimit, levelUs: number): Reading {
+function readingOf(limit: RateLimit, levelUs: number): Reading {
+  const { ratePerSecond, burst } = limit;
   const intervalUs = 1e6 / ratePerSecond;
   const remaining = Math.max(0, Math.round((burst - levelUs / intervalUs) * 1e6)) / 1e6;
-  if (levelUs <= LAST_DIGITS_US) return { remaining, nextUnitMs: 0 };
+  if (levelUs <= LAST_DIGITS_US) return { limit, remaining, nextUnitMs: 0 };
   const one = Math.min(burst, Math.floor(remaining) + 1);
-  return { remaining, nextUnitMs: Math.ceil(levelUs - (burst - one) * intervalUs - LAST_DIGITS_US) / 1000 };
+  return { limit, remaining, nextUnitMs: Math.ceil(levelUs - (burst - one) * intervalUs - LAST_DIGITS_US) / 1000 };
 }

@@ -1,19 +1,8 @@
-import {
-  canEverPass,
-  charge,
-  conforms,
-  EMPTY_TAT_US,
-  giveBack,
-  type Meter,
-  meterOf,
-  nextUnitUs,
-  remainingOf,
-  reRated,
-  waitMs,
-  waitUs,
-} from '../model/gcra.js';
-import { asRateLimit, type Limit, shareOf } from '../model/limit.js';
+import { EMPTY_TAT_US, waitMs } from '../model/gcra.js';
+import type { Limit } from '../model/limit.js';
+import { LocalBucket, type LocalTerms, localTermsOf } from './local-bucket.js';
 import { type ClockUs, monotonicUs, neverBack } from './monotonic-clock.js';
+import { PassOfOne } from './pass-of-one.js';
 import type { AppliedLimit, Check, Policer, PolicerVerdict, Reading } from './policer.js';
 import { RecentMap } from './recent-map.js';
 
@@ -27,17 +16,6 @@ export interface LocalPolicerOptions {
   readonly share?: number;
   /** The process' own monotonic clock unless given. */
   readonly clock?: ClockUs;
-}
-
-interface Bucket {
-  readonly key: string;
-  older: Bucket | undefined;
-  newer: Bucket | undefined;
-  /** Whether it is remembered: nothing is stored for a call that takes nothing. */
-  known: boolean;
-  limit: Limit;
-  meter: Meter;
-  tatUs: number;
 }
 
 /** How often memory of what nobody asks for any more is looked through, and how much of it. */
@@ -56,7 +34,8 @@ const WHOLE_FOR_US = 1e6;
  * asked for longest is forgotten, that is: made whole.
  */
 export class LocalPolicer implements Policer {
-  readonly #buckets = new RecentMap<Bucket>();
+  readonly #buckets = new RecentMap<LocalBucket>();
+  readonly #terms = new WeakMap<Limit, LocalTerms>();
   readonly #maxKeys: number;
   readonly #share: number;
   readonly #now: ClockUs;
@@ -77,9 +56,9 @@ export class LocalPolicer implements Policer {
 
   check({ limits, cost, peek }: Check): PolicerVerdict {
     const nowUs = this.#now();
-    const [only, another] = limits;
-    if (only && !another && !peek) return this.#checkOne(this.#find(only, nowUs), cost, nowUs);
-    const buckets: Bucket[] = [];
+    const only = limits.length === 1 && !peek ? limits[0] : undefined;
+    if (only) return this.#checkOne(this.#find(only, nowUs), cost, nowUs);
+    const buckets: LocalBucket[] = [];
     for (const applied of limits) buckets.push(this.#find(applied, nowUs));
     const refusal = tooDear(buckets, cost) ?? refused(buckets, cost, nowUs);
     if (refusal) {
@@ -89,37 +68,31 @@ export class LocalPolicer implements Policer {
     if (peek) return { verdict: 'conforming', readings: readingsOf(buckets, nowUs), giveBack: nothing };
     const chargedTatsUs: number[] = [];
     for (const bucket of buckets) {
-      bucket.tatUs = charge(bucket.meter, bucket.tatUs, cost, nowUs);
-      chargedTatsUs.push(bucket.tatUs);
-      if (bucket.known) this.#buckets.touch(bucket);
-      else this.#remember(bucket, nowUs);
+      chargedTatsUs.push(bucket.charge(cost, nowUs));
+      this.#used(bucket, nowUs);
     }
     return {
       verdict: 'conforming',
       readings: readingsOf(buckets, nowUs),
-      giveBack: () => this.#giveBack(buckets, chargedTatsUs, cost),
+      giveBack: () => {
+        const atUs = this.#now();
+        buckets.forEach((bucket, i) => {
+          bucket.giveBack(chargedTatsUs[i] ?? EMPTY_TAT_US, cost, atUs);
+        });
+      },
     };
   }
 
   /** The same for a single limit, which most policies have: nothing is gathered in lists. */
-  #checkOne(bucket: Bucket, cost: number, nowUs: number): PolicerVerdict {
-    const { meter } = bucket;
-    if (!conforms(meter, bucket.tatUs, cost, nowUs)) {
-      const tooDearOnce = tooDear([bucket], cost);
-      if (bucket.known) this.#buckets.touch(bucket);
-      return tooDearOnce ?? refusal([bucket], 0, waitUs(meter, bucket.tatUs, cost, nowUs), cost, nowUs);
+  #checkOne(bucket: LocalBucket, cost: number, nowUs: number): PolicerVerdict {
+    if (!bucket.conforms(cost, nowUs)) {
+      if (this.#buckets.holds(bucket)) this.#buckets.touch(bucket);
+      const buckets = [bucket];
+      return tooDear(buckets, cost) ?? refusal(buckets, 0, bucket.waitUs(cost, nowUs), cost, nowUs);
     }
-    const chargedTatUs = charge(meter, bucket.tatUs, cost, nowUs);
-    bucket.tatUs = chargedTatUs;
-    if (bucket.known) this.#buckets.touch(bucket);
-    else this.#remember(bucket, nowUs);
-    return {
-      verdict: 'conforming',
-      readings: [readingOf(bucket, nowUs)],
-      giveBack: () => {
-        bucket.tatUs = giveBack(meter, bucket.tatUs, cost, chargedTatUs, this.#now());
-      },
-    };
+    const chargedTatUs = bucket.charge(cost, nowUs);
+    this.#used(bucket, nowUs);
+    return new PassOfOne(bucket, chargedTatUs, cost, nowUs, this.#now);
   }
 
   close(): void {
@@ -128,59 +101,47 @@ export class LocalPolicer implements Policer {
     this.#buckets.clear();
   }
 
-  #giveBack(buckets: readonly Bucket[], chargedTatsUs: readonly number[], cost: number): void {
-    const nowUs = this.#now();
-    for (const [i, bucket] of buckets.entries()) {
-      bucket.tatUs = giveBack(bucket.meter, bucket.tatUs, cost, chargedTatsUs[i] ?? EMPTY_TAT_US, nowUs);
-    }
-  }
-
   /** The bucket of a limit, not remembered yet when it is new. */
-  #find({ limit, subject }: AppliedLimit, nowUs: number): Bucket {
-    const bucket = this.#buckets.get(subject);
-    if (!bucket) {
-      const meter = this.#meterOf(limit);
-      return { key: subject, older: undefined, newer: undefined, known: false, limit, meter, tatUs: EMPTY_TAT_US };
-    }
-    if (bucket.limit !== limit) {
-      const meter = this.#meterOf(limit);
-      bucket.tatUs = reRated(bucket.tatUs, bucket.meter, meter, nowUs);
-      bucket.limit = limit;
-      bucket.meter = meter;
-    }
+  #find(applied: AppliedLimit, nowUs: number): LocalBucket {
+    const bucket = this.#buckets.find(applied);
+    if (!bucket) return new LocalBucket(applied.subject, this.#termsOf(applied.limit));
+    if (bucket.limit !== applied.limit) bucket.follow(this.#termsOf(applied.limit), nowUs);
     return bucket;
   }
 
-  #meterOf(limit: Limit): Meter {
-    const { ratePerSecond, burst } = asRateLimit(shareOf(limit, this.#share));
-    return meterOf(ratePerSecond, burst);
+  #termsOf(limit: Limit): LocalTerms {
+    let terms = this.#terms.get(limit);
+    if (!terms) {
+      terms = localTermsOf(limit, this.#share);
+      this.#terms.set(limit, terms);
+    }
+    return terms;
   }
 
-  #touchKnown(buckets: readonly Bucket[]): void {
-    for (const bucket of buckets) if (bucket.known) this.#buckets.touch(bucket);
+  #touchKnown(buckets: readonly LocalBucket[]): void {
+    for (const bucket of buckets) if (this.#buckets.holds(bucket)) this.#buckets.touch(bucket);
   }
 
-  #remember(bucket: Bucket, nowUs: number): void {
+  /** A bucket was charged: from now on it is remembered. */
+  #used(bucket: LocalBucket, nowUs: number): void {
+    if (this.#buckets.holds(bucket)) this.#buckets.touch(bucket);
+    else this.#remember(bucket, nowUs);
+  }
+
+  #remember(bucket: LocalBucket, nowUs: number): void {
     // A check that names one limit twice.
-    if (this.#buckets.get(bucket.key)) return;
-    bucket.known = true;
-    this.#buckets.add(bucket);
+    if (!this.#buckets.add(bucket)) return;
     this.#forgetWhole(2, nowUs);
     const { oldest } = this.#buckets;
-    if (oldest && this.#buckets.size > this.#maxKeys) this.#forget(oldest);
+    if (oldest && this.#buckets.size > this.#maxKeys) this.#buckets.delete(oldest);
     this.#sweep ??= this.#sweepLater();
-  }
-
-  #forget(bucket: Bucket): void {
-    bucket.known = false;
-    this.#buckets.delete(bucket);
   }
 
   /** Looks at the next few buckets, and forgets those that have been as good as new for a while. */
   #forgetWhole(count: number, nowUs: number): void {
     for (let i = 0; i < count; i += 1) {
       const bucket = this.#buckets.next();
-      if (bucket && bucket.tatUs + WHOLE_FOR_US <= nowUs) this.#forget(bucket);
+      if (bucket?.isWholeFor(WHOLE_FOR_US, nowUs)) this.#buckets.delete(bucket);
     }
   }
 
@@ -195,26 +156,26 @@ export class LocalPolicer implements Policer {
 function nothing(): void {}
 
 /** The limit with the smallest quota, when the cost can never pass it. */
-function tooDear(buckets: readonly Bucket[], cost: number): PolicerVerdict | undefined {
+function tooDear(buckets: readonly LocalBucket[], cost: number): PolicerVerdict | undefined {
   let limitedBy = -1;
   let max = Number.POSITIVE_INFINITY;
   for (let i = 0; i < buckets.length; i += 1) {
-    const meter = buckets[i]?.meter;
-    if (!meter || canEverPass(meter, cost) || meter.burst >= max) continue;
+    const bucket = buckets[i];
+    if (!bucket || bucket.canEverPass(cost) || bucket.meter.burst >= max) continue;
     limitedBy = i;
-    max = meter.burst;
+    max = bucket.meter.burst;
   }
   return limitedBy < 0 ? undefined : { verdict: 'cost_exceeds_max', limitedBy, max };
 }
 
 /** The limit that is the last to let the call through, when one does not let it through now. */
-function refused(buckets: readonly Bucket[], cost: number, nowUs: number): PolicerVerdict | undefined {
+function refused(buckets: readonly LocalBucket[], cost: number, nowUs: number): PolicerVerdict | undefined {
   let limitedBy = -1;
   let longestUs = 0;
   for (let i = 0; i < buckets.length; i += 1) {
     const bucket = buckets[i];
-    if (!bucket || conforms(bucket.meter, bucket.tatUs, cost, nowUs)) continue;
-    const wait = waitUs(bucket.meter, bucket.tatUs, cost, nowUs);
+    if (!bucket || bucket.conforms(cost, nowUs)) continue;
+    const wait = bucket.waitUs(cost, nowUs);
     if (wait <= longestUs) continue;
     limitedBy = i;
     longestUs = wait;
@@ -223,7 +184,7 @@ function refused(buckets: readonly Bucket[], cost: number, nowUs: number): Polic
 }
 
 function refusal(
-  buckets: readonly Bucket[],
+  buckets: readonly LocalBucket[],
   limitedBy: number,
   forUs: number,
   cost: number,
@@ -234,11 +195,6 @@ function refusal(
   return { verdict: 'limited', readings: readingsOf(buckets, nowUs), limitedBy, retryAfterMs };
 }
 
-function readingsOf(buckets: readonly Bucket[], nowUs: number): Reading[] {
-  return buckets.map((bucket) => readingOf(bucket, nowUs));
-}
-
-function readingOf({ meter, tatUs }: Bucket, nowUs: number): Reading {
-  const remaining = remainingOf(meter, tatUs, nowUs);
-  return { remaining, nextUnitMs: nextUnitUs(meter, remaining) / 1000 };
+function readingsOf(buckets: readonly LocalBucket[], nowUs: number): Reading[] {
+  return buckets.map((bucket) => bucket.reading(nowUs));
 }

@@ -39,6 +39,7 @@ const UNLIMITED: Judgement = {
 interface Door {
   readonly policy: HeldPolicy;
   readonly policer: OutagePolicer;
+  readonly counts: DecisionCounts;
 }
 
 /**
@@ -53,7 +54,6 @@ export function openPolicing(options: PolicingOptions): Policing {
 class OpenPolicing implements Policing {
   readonly #doors = new Map<string, Door>();
   readonly #policers: Policers;
-  readonly #counts = new DecisionCounts();
   readonly #random: () => number;
 
   constructor({ policies, redis, logger, random = Math.random, now = monotonicMs }: PolicingOptions) {
@@ -82,6 +82,7 @@ class OpenPolicing implements Policing {
       this.#doors.set(name, {
         policy: new HeldPolicy(config),
         policer: new OutagePolicer({ policy: name, policer, standIn, deadlineMs, ...asksRedis, outages, faults }),
+        counts: new DecisionCounts(name),
       });
     }
   }
@@ -90,30 +91,37 @@ class OpenPolicing implements Policing {
     return this.#doors.has(policy);
   }
 
-  async decide({ policy: name, caller, cost, peek = false }: PolicingRequest): Promise<Decision> {
-    const door = this.#doors.get(name);
-    if (door === undefined) throw new TypeError(`there is no policy ${JSON.stringify(name)}`);
-    if (!(cost >= LEAST_COST && cost <= GREATEST_COST)) throw new TypeError(`a cost of ${cost} cannot be charged`);
-    const { policy, policer } = door;
-    const held = policy.limitsOf(caller);
-    const judged = withoutAsking(held, cost) ?? policer.check({ limits: held.appliedTo(caller), cost, peek });
-    const judgement = judged instanceof Promise ? await judged : judged;
-    const decision = decisionOf(judgement, {
-      policy: policy.config,
-      limits: held.limits,
-      giveBack: peek ? nothingToGiveBack : giveBackOnce(judgement, policer),
-      random: this.#random,
-    });
-    this.#counts.add(decision);
-    return decision;
+  decide(request: PolicingRequest): Promise<Decision> {
+    try {
+      return Promise.resolve(this.#decide(request));
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   counts(): readonly DecisionCount[] {
-    return this.#counts.snapshot();
+    return [...this.#doors.values()].flatMap(({ counts }) => counts.snapshot());
   }
 
   async close(): Promise<void> {
     await this.#policers.close();
+  }
+
+  /** Synchronous where nobody has to be asked: as an async function it took a tenth more of a decision in the process. */
+  #decide({ policy: name, caller, cost, peek = false }: PolicingRequest): Decision | Promise<Decision> {
+    const door = this.#doors.get(name);
+    if (door === undefined) throw new TypeError(`there is no policy ${JSON.stringify(name)}`);
+    if (!(cost >= LEAST_COST && cost <= GREATEST_COST)) throw new TypeError(`a cost of ${cost} cannot be charged`);
+    const held = door.policy.limitsOf(caller);
+    const judged = withoutAsking(held, cost) ?? door.policer.check({ limits: held.appliedTo(caller), cost, peek });
+    if (judged instanceof Promise) return judged.then((judgement) => this.#decided(judgement, door));
+    return this.#decided(judged, door);
+  }
+
+  #decided(judgement: Judgement, { policy, policer, counts }: Door): Decision {
+    const decision = decisionOf(judgement, { policy: policy.config, giver: policer, random: this.#random });
+    counts.add(decision);
+    return decision;
   }
 
   /** Where a local policer itself fails, another one would fail too. */
@@ -129,16 +137,3 @@ function withoutAsking(held: HeldLimits, cost: number): Judgement | undefined {
   const verdict = held.tooDear(cost);
   return verdict && { decidedBy: 'policer', verdict };
 }
-
-/** What was charged can be given back once. */
-function giveBackOnce(judgement: Judgement, policer: OutagePolicer): () => Promise<void> {
-  if (!('verdict' in judgement) || judgement.verdict.verdict !== 'conforming') return nothingToGiveBack;
-  const { verdict } = judgement;
-  let given: Promise<void> | undefined;
-  return () => {
-    given ??= policer.giveBack(verdict);
-    return given;
-  };
-}
-
-async function nothingToGiveBack(): Promise<void> {}

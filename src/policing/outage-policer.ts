@@ -1,7 +1,7 @@
 import { type Circuit, isOutage, type Pass } from './circuit.js';
 import { Deadline } from './deadline.js';
 import type { OutageLog } from './outage-log.js';
-import type { Check, Policer, PolicerVerdict } from './policer.js';
+import type { Check, Conforming, Policer, PolicerVerdict } from './policer.js';
 
 /** A verdict and who came to it; none where nobody looked. */
 export type Judgement =
@@ -70,11 +70,11 @@ export class OutagePolicer {
   }
 
   /** Has a conforming call given back. Never rejects and never hangs: what cannot be given back stays charged. */
-  async giveBack({ giveBack }: Extract<PolicerVerdict, { verdict: 'conforming' }>): Promise<void> {
+  async giveBack(verdict: Conforming): Promise<void> {
     const { circuit, policer, policy, faults } = this.#options;
     if (circuit?.isOpen === true && policer.checkUnasked === undefined) return;
     try {
-      const given = giveBack();
+      const given = verdict.giveBack();
       if (given instanceof Promise) await this.#deadline.within(given);
     } catch (error) {
       if (!isOutage(error)) faults.failed(policy, error);

@@ -8,6 +8,11 @@ export interface AppliedLimit {
    * the limit. It says which policy, limit and algorithm too.
    */
   readonly subject: string;
+  /**
+   * What a policer found by the subject, for the next call of the same caller: where this is declared, be it `undefined`, a
+   * policer that keeps its buckets in the process leaves one here. It tells its own from those of others.
+   */
+  found?: object | undefined;
 }
 
 /** One call at the door of a policy. */
@@ -22,20 +27,25 @@ export interface Check {
 
 /** What a limit holds for its subject after the decision. */
 export interface Reading {
+  /** As it was kept: where a policer keeps a share of each limit, that share. */
+  readonly limit: Limit;
   /** Units that would pass now; 0 or more, may be a fraction. */
   readonly remaining: number;
   /** Milliseconds until one unit more would pass; 0 when the limit is whole. */
   readonly nextUnitMs: number;
 }
 
+/** The call passes, and was charged. */
+export interface Conforming {
+  readonly verdict: 'conforming';
+  readonly readings: readonly Reading[];
+  /** Gives back what was taken, when what the call was let through for did not happen. Call it once at most. */
+  giveBack(): void | Promise<void>;
+}
+
 /** `readings` are in the order of the check's limits. */
 export type PolicerVerdict =
-  | {
-      readonly verdict: 'conforming';
-      readonly readings: readonly Reading[];
-      /** Gives back what was taken, when what the call was let through for did not happen. Call it once at most. */
-      readonly giveBack: () => void | Promise<void>;
-    }
+  | Conforming
   | {
       readonly verdict: 'limited';
       readonly readings: readonly Reading[];

@@ -1,4 +1,3 @@
-import type { Limit } from '../model/limit.js';
 import type { Reading } from './policer.js';
 
 /** Who calls, as far as it was proven: a tenant by its key, or else an address as `clientAddress` writes it. */
@@ -22,9 +21,7 @@ export interface PolicingRequest {
 }
 
 /** A limit of the policy and what is left of it. */
-export interface LimitState extends Reading {
-  readonly limit: Limit;
-}
+export type LimitState = Reading;
 
 /** What a policy says of a call. */
 export interface Decision {
@@ -51,7 +48,7 @@ export interface Decision {
   /** The greatest cost that can pass; with `cost_exceeds_max`. */
   readonly max?: number;
   /** Gives back what was charged, for a call that was refused further on. Never rejects. */
-  readonly giveBack: () => Promise<void>;
+  giveBack(): Promise<void>;
 }
 
 /** How many decisions of each kind a policy has come to in this process. */

@@ -1,10 +1,22 @@
-/** What a {@link RecentMap} needs of its entries: their own key, and two links that belong to the map. */
-export interface RecentEntry<Entry> {
+/** What a {@link RecentMap} holds: its own key, and what belongs to the map that it is in. */
+export abstract class RecentEntry<Entry> {
   readonly key: string;
   /** Asked for just before this one. */
   older: Entry | undefined;
   /** Asked for just after this one. */
   newer: Entry | undefined;
+  /** The map that it is in, if any. */
+  map: object | undefined;
+
+  constructor(key: string) {
+    this.key = key;
+  }
+}
+
+/** Somebody who asks for the entry of one key again and again, and may keep what was found. */
+export interface Finder {
+  readonly subject: string;
+  found?: object | undefined;
 }
 
 /**
@@ -26,14 +38,27 @@ export class RecentMap<Entry extends RecentEntry<Entry>> {
     return this.#oldest;
   }
 
-  get(key: string): Entry | undefined {
-    return this.#entries.get(key);
+  /** Whether something is an entry of this map. */
+  holds(entry: object | undefined): entry is Entry {
+    return entry instanceof RecentEntry && entry.map === this;
   }
 
-  /** Adds an entry whose key is not there yet; it is the newest. */
-  add(entry: Entry): void {
+  /** The entry of a subject: the one that was found before, as long as it is here, else it is looked up. */
+  find(finder: Finder): Entry | undefined {
+    const { found, subject } = finder;
+    if (this.holds(found) && found.key === subject) return found;
+    const entry = this.#entries.get(subject);
+    if (entry !== undefined && 'found' in finder) finder.found = entry;
+    return entry;
+  }
+
+  /** Adds an entry, which is then the newest; false where another one has its key. */
+  add(entry: Entry): boolean {
+    if (this.#entries.has(entry.key)) return false;
     this.#entries.set(entry.key, entry);
+    entry.map = this;
     this.#append(entry);
+    return true;
   }
 
   /** Makes an entry of this map the newest. */
@@ -44,10 +69,13 @@ export class RecentMap<Entry extends RecentEntry<Entry>> {
   }
 
   delete(entry: Entry): void {
-    if (this.#entries.delete(entry.key)) this.#unlink(entry);
+    if (!this.#entries.delete(entry.key)) return;
+    this.#unlink(entry);
+    entry.older = entry.newer = entry.map = undefined;
   }
 
   clear(): void {
+    for (const entry of this.#entries.values()) entry.older = entry.newer = entry.map = undefined;
     this.#entries.clear();
     this.#oldest = this.#newest = this.#hand = undefined;
   }
@@ -74,12 +102,10 @@ export class RecentMap<Entry extends RecentEntry<Entry>> {
     this.#newest = entry;
   }
 
-  #unlink(entry: Entry): void {
-    const { older, newer } = entry;
+  #unlink({ older, newer }: Entry): void {
     if (older) older.newer = newer;
     else this.#oldest = newer;
     if (newer) newer.older = older;
     else this.#newest = older;
-    entry.older = entry.newer = undefined;
   }
 }

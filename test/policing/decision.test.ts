@@ -6,22 +6,31 @@ import type { Judgement } from '../../src/policing/outage-policer.js';
 import type { PolicerVerdict, Reading } from '../../src/policing/policer.js';
 import { bucket, policy } from './open-policing-policy.js';
 
-const limits = [bucket(10, { name: 'second' }), bucket(1000, { name: 'day' })];
-const giveBack = async (): Promise<void> => undefined;
+const [perSecond, perDay] = [bucket(10, { name: 'second' }), bucket(1000, { name: 'day' })];
+const limits = [perSecond, perDay];
+const giveBack = (): void => undefined;
 
-function decide(judgement: Judgement, options: Partial<DecisionTerms['policy']> = {}, random = () => 0.5) {
-  return decisionOf(judgement, { policy: policy('api', limits, options), limits, giveBack, random });
+/** Whoever gives back, and what it was told to. */
+function giver() {
+  const given: PolicerVerdict[] = [];
+  return { given, giveBack: async (verdict: PolicerVerdict) => void given.push(verdict) };
+}
+
+function decide(
+  judgement: Judgement,
+  options: Partial<DecisionTerms['policy']> = {},
+  { random = (): number => 0.5, giver: by = giver() } = {},
+) {
+  return decisionOf(judgement, { policy: policy('api', limits, options), giver: by, random });
 }
 
 const byPolicer = (verdict: PolicerVerdict): Judgement => ({ decidedBy: 'policer', verdict });
-const readings: Reading[] = [
-  { remaining: 4, nextUnitMs: 100 },
-  { remaining: 300, nextUnitMs: 0 },
-];
+const second: Reading = { limit: perSecond, remaining: 4, nextUnitMs: 100 };
+const day: Reading = { limit: perDay, remaining: 300, nextUnitMs: 0 };
+const readings = [second, day];
 const conforming = byPolicer({ verdict: 'conforming', readings, giveBack });
 const limited = byPolicer({ verdict: 'limited', readings, limitedBy: 0, retryAfterMs: 250 });
 const tooDear = byPolicer({ verdict: 'cost_exceeds_max', limitedBy: 0, max: 10 });
-const [second, day] = limits.map((limit, i) => ({ limit, ...readings[i] }));
 
 describe('a decision', () => {
   test('lets a conforming call pass and says what is left of every limit', () => {
@@ -34,8 +43,17 @@ describe('a decision', () => {
       retryAfterMs: 0,
       limits: [second, day],
       nearest: day,
-      giveBack,
     });
+  });
+
+  test('has a call that passed given back, once; of a refused one there is nothing to give back', async () => {
+    const by = giver();
+    const [passed, refused] = [conforming, limited].map((judgement) => decide(judgement, {}, { giver: by }));
+    await refused?.giveBack();
+    expect(by.given).toEqual([]);
+    await Promise.all([passed?.giveBack(), passed?.giveBack()]);
+    await passed?.giveBack();
+    expect(by.given).toEqual([{ verdict: 'conforming', readings, giveBack }]);
   });
 
   test('refuses a limited call, and says which limit refused and when to return', () => {
@@ -48,7 +66,6 @@ describe('a decision', () => {
       retryAfterMs: 250,
       limits: [second, day],
       nearest: second,
-      giveBack,
     });
   });
 
@@ -62,7 +79,6 @@ describe('a decision', () => {
       retryAfterMs: null,
       limits: [],
       max: 10,
-      giveBack,
     });
   });
 
@@ -84,7 +100,7 @@ describe('a decision', () => {
 
   test('has the limit of whose quota least is left as the nearest, the first of equals', () => {
     const nearest = (...left: number[]) => {
-      const each = left.map((remaining) => ({ remaining, nextUnitMs: 0 }));
+      const each = left.map((remaining, i) => ({ limit: limits[i] ?? perDay, remaining, nextUnitMs: 0 }));
       return decide(byPolicer({ verdict: 'conforming', readings: each, giveBack })).nearest?.limit.name;
     };
     expect([nearest(9, 100), nearest(1, 101), nearest(5, 500), nearest(10, 0)]).toEqual([
@@ -129,23 +145,25 @@ describe('the spread of Retry-After', () => {
   });
 
   test('is the policy’s', () => {
-    expect(decide(limited, { retryJitter: 1 }, () => 0.5).retryAfterMs).toBe(375);
-    expect(decide(limited, { retryJitter: 0.5 }, () => 0).retryAfterMs).toBe(250);
+    expect(decide(limited, { retryJitter: 1 }, { random: () => 0.5 }).retryAfterMs).toBe(375);
+    expect(decide(limited, { retryJitter: 0.5 }, { random: () => 0 }).retryAfterMs).toBe(250);
   });
 });
 
 test('decisions are counted by policy, outcome, who decided and whether the call passed', () => {
-  const counts = new DecisionCounts();
-  const of = { policy: 'api', outcome: 'limited', decidedBy: 'policer', allowed: false } as const;
+  const counts = new DecisionCounts('api');
+  const of = { outcome: 'limited', decidedBy: 'policer', allowed: false } as const;
   const others = [
-    { ...of, policy: 'pay' },
     { ...of, outcome: 'conforming' },
     { ...of, decidedBy: 'local' },
     { ...of, allowed: true },
   ] as const;
   for (const each of [of, ...others, of, of]) counts.add(each);
-  expect(counts.snapshot()).toHaveLength(5);
+  expect(counts.snapshot()).toHaveLength(4);
   expect(counts.snapshot()).toEqual(
-    expect.arrayContaining([{ ...of, count: 3 }, ...others.map((other) => ({ ...other, count: 1 }))]),
+    expect.arrayContaining([
+      { policy: 'api', ...of, count: 3 },
+      ...others.map((other) => ({ policy: 'api', ...other, count: 1 })),
+    ]),
   );
 });

@@ -303,7 +303,9 @@ describe.each(kinds)('$name', (kind) => {
         expect(later).toBeGreaterThanOrEqual(Math.min(6, Math.floor(reading.remaining) + 1) - 1e-3);
       }
       open.advance(DAY);
-      expect(readingsOf(await ask(open, applied, { peek: true }))).toEqual([{ remaining: 6, nextUnitMs: 0 }]);
+      expect(readingsOf(await ask(open, applied, { peek: true }))).toEqual([
+        { limit: applied.limit, remaining: 6, nextUnitMs: 0 },
+      ]);
     });
   });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Limit } from '../../src/model/limit.js';
 import { LocalPolicer, type LocalPolicerOptions } from '../../src/policing/local-policer.js';
+import type { AppliedLimit } from '../../src/policing/policer.js';
 
 const SECOND = 1_000_000;
 
@@ -94,6 +95,52 @@ describe('memory', () => {
     }
     // A key matters for 2 s, in which 200 others come.
     expect(policer.size).toBeLessThan(1000);
+  });
+});
+
+describe('an applied limit that keeps what was found', () => {
+  /** One as policies have it, and how many of so many calls of it pass. */
+  function kept(limit: Limit, subject = 's') {
+    const applied: AppliedLimit = { limit, subject, found: undefined };
+    const passing = (policer: LocalPolicer, n: number, by: AppliedLimit = applied) =>
+      Array.from({ length: n }, () => policer.check({ limits: [by], cost: 1, peek: false })).filter(
+        ({ verdict }) => verdict === 'conforming',
+      ).length;
+    return { applied, passing };
+  }
+
+  test('is decided by the same bucket as the subject without it', () => {
+    const { policer, call } = opened();
+    const { applied, passing } = kept(bucket(1, 5));
+    expect([passing(policer, 1), passing(policer, 1)]).toEqual([1, 1]);
+    expect(applied.found).toBeDefined();
+    expect([call(applied.limit).verdict, passing(policer, 9)]).toEqual(['conforming', 2]);
+    expect(policer.size).toBe(1);
+  });
+
+  test('counts at every policer for itself', () => {
+    const [one, other] = [opened().policer, opened().policer];
+    const { passing } = kept(bucket(1, 3));
+    expect([passing(one, 2), passing(other, 9), passing(one, 9), passing(other, 1)]).toEqual([2, 3, 1, 0]);
+  });
+
+  test('does not take along what it found to another subject', () => {
+    const { policer } = opened();
+    const { applied, passing } = kept(bucket(1, 3));
+    expect(passing(policer, 9)).toBe(3);
+    expect(passing(policer, 9, { ...applied, subject: 'other' })).toBe(3);
+  });
+
+  test('begins anew once its bucket was forgotten, as everybody else', () => {
+    const { policer, call, passing: calls } = opened({ maxKeys: 2 });
+    const { applied, passing } = kept(bucket(1, 3));
+    expect(passing(policer, 9)).toBe(3);
+    for (const other of ['a', 'b']) call(applied.limit, other);
+    expect(passing(policer, 2)).toBe(2);
+    expect([calls(applied.limit, 9), policer.size]).toEqual([1, 2]);
+    policer.close();
+    expect([policer.size, passing(policer, 9)]).toEqual([0, 3]);
+    policer.close();
   });
 });
 

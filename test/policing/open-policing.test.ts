@@ -55,6 +55,18 @@ describe('policies in the process', () => {
     expect([await passing(policing, acme, 2, 'api'), await passing(policing, acme, 2, 'pay')]).toEqual([1, 1]);
   });
 
+  test('count their decisions, each its own', async () => {
+    const policing = open(policy('api', [bucket(1)]), policy('pay', [bucket(5)]), policy('idle', [bucket(1)]));
+    await passing(policing, acme, 3, 'api');
+    await passing(policing, acme, 2, 'pay');
+    const of = { policy: 'api', outcome: 'conforming', decidedBy: 'policer', allowed: true, count: 1 };
+    expect(policing.counts()).toEqual([
+      of,
+      { ...of, outcome: 'limited', allowed: false, count: 2 },
+      { ...of, policy: 'pay', count: 2 },
+    ]);
+  });
+
   test('let everything pass without limits', async () => {
     const policing = open(policy('api', []));
     const decision = await policing.decide({ policy: 'api', caller: acme, cost: 1e9 });

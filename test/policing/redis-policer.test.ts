@@ -82,8 +82,9 @@ describe('checks made at the same time', () => {
 
 test('a refusal says when the call passes, by the limit that is last to let it', async () => {
   const policer = new RedisPolicer(redis, { now: () => 1e15 });
+  const fast = { ...slow, ratePerSecond: 3, burst: 1 };
   const limits = [
-    { limit: { ...slow, ratePerSecond: 3, burst: 1 }, subject: 'fast' },
+    { limit: fast, subject: 'fast' },
     { limit: day, subject: 'a' },
   ];
   await policer.check({ limits, cost: 1, peek: false });
@@ -92,8 +93,8 @@ test('a refusal says when the call passes, by the limit that is last to let it',
     limitedBy: 0,
     retryAfterMs: 334,
     readings: [
-      { remaining: 0, nextUnitMs: 333.334 },
-      { remaining: 19, nextUnitMs: 86_400_000 },
+      { limit: fast, remaining: 0, nextUnitMs: 333.334 },
+      { limit: day, remaining: 19, nextUnitMs: 86_400_000 },
     ],
   });
 });
