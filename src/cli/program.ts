@@ -4,6 +4,7 @@ import { type ListenAddress, listenAddress } from '../config/listen-address.js';
 import type { WorkerOrder } from '../config/worker-order.js';
 import { checkCommands } from './commands/checks.js';
 import { jobCommands } from './commands/jobs.js';
+import { migrateCommand } from './commands/migrate.js';
 import { quoteCommand } from './commands/quote.js';
 import { tenantCommands } from './commands/tenants.js';
 import { refusalText } from './remote.js';
@@ -101,6 +102,7 @@ export function describeProgram(version: string, setCode: (code: number) => void
       const text = `${outcome === 'stopped' ? 'Redis stopped' : 'Redis was not running'} (${dataDir})`;
       process.stdout.write(`${flags.json === true ? JSON.stringify({ outcome, dataDir }) : text}\n`);
     });
+  migrateCommand((name, description) => command(program, name, description), loadOf, setCode);
   jobCommands(program, setCode);
   quoteCommand(program);
   tenantCommands(program);

@@ -7,6 +7,7 @@ import { createLogger, type Logger } from '../telemetry/logger.js';
 import { startApi } from './api-server.js';
 import { type FirstKeys, firstKeys } from './first-keys.js';
 import { greeting } from './greeting.js';
+import { migrateOwn } from './migrate.js';
 import { UsageError } from './usage-error.js';
 import { startWorkerProcess, type WorkerProcess } from './worker-process.js';
 
@@ -36,7 +37,12 @@ export async function runApi(options: RunOptions): Promise<number> {
     log: (rung, detail) => log.info({ rung, ...detail }, 'redis'),
   });
   const leave = untilAskedToLeave();
-  const api = await startApi(config, keys, redis, log).catch(async (error: unknown) => {
+  const startOver = async (reached: ReachedRedis) => {
+    // A Redis that is Headgate's own, under one command that runs all of it: there is nobody else to say so.
+    if (options.workers !== undefined && config.redis.kind === 'embedded') await migrateOwn(config, reached, log);
+    return startApi(config, keys, reached, log);
+  };
+  const api = await startOver(redis).catch(async (error: unknown) => {
     await redis.release();
     throw error;
   });

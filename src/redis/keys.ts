@@ -26,6 +26,19 @@ export function decodeTenant(encoded: string): string {
   return decodeURIComponent(encoded);
 }
 
+/** What a key of a shard says: its type, its number, and what stands behind the tag. */
+export interface ShardKey {
+  readonly type: string;
+  readonly shard: number;
+  readonly rest: string;
+}
+
+/** Reads a key that is made here; `undefined` of one that belongs to no shard. */
+export function readKey(key: string): ShardKey | undefined {
+  const [, type, shard, rest] = /^\{hg:([^:{}]+):(\d+)\}:(.*)$/s.exec(key) ?? [];
+  return type === undefined || rest === undefined ? undefined : { type, shard: Number(shard), rest };
+}
+
 /** KEYS of every script: the type's hash, and a key that never exists (see lua/lib/shard.lua). */
 export function scriptKeys(tag: ShardTag): [type: string, never: string] {
   return [`${tag}:type`, `${tag}:never`];

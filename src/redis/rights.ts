@@ -88,6 +88,10 @@ export const SOMETIMES = [
   { command: 'cluster|slots', when: 'a cluster' },
   { command: 'readonly', when: 'a cluster' },
   { command: 'asking', when: 'a cluster' },
+  { command: 'client|list', when: '`headgate migrate`' },
+  { command: 'function|delete', when: '`headgate migrate`' },
+  { command: 'function|list', when: '`headgate migrate`' },
+  { command: 'scan', when: '`headgate migrate`' },
 ] as const;
 
 const SUBCOMMANDS = new Set(['client', 'function']);

@@ -13,9 +13,14 @@ export interface Verb {
   readonly parameters?: Readonly<Record<string, string>>;
 }
 
+interface LibraryOptions {
+  readonly dir?: string;
+  readonly form?: number;
+}
+
 /** Functions of Redis that are loaded together. Redis keeps and replicates them. */
 export interface Library {
-  /** Made from the text, so that versions live side by side during a rolling deployment. */
+  /** Made from the text, so that versions live side by side during a rolling deployment; and from the form of the data that it reads. */
   readonly name: string;
   readonly text: string;
   /** What a verb is called as a function of Redis, and the names of its ARGV in order. */
@@ -44,8 +49,9 @@ export const bullScripts: ReadonlyMap<string, BullScript> = readBullScripts();
  * anew at every call, which took half of its time. Throws on any fault of a file.
  *
  * @param dir Where the files are; the package's `lua/` unless given.
+ * @param form The form of the stored data that its verbs read and write, where they depend on one.
  */
-export function readLibrary(verbs: readonly Verb[], dir = LUA_DIR): Library {
+export function readLibrary(verbs: readonly Verb[], { dir = LUA_DIR, form }: LibraryOptions = {}): Library {
   const gathered: Gathered = { dir, names: new Set(), helpers: new Map(), texts: [] };
   const bodies = verbs.map((verb) => {
     const file = readFileSync(join(dir, `${verb.file}.lua`), 'utf8');
@@ -63,9 +69,10 @@ export function readLibrary(verbs: readonly Verb[], dir = LUA_DIR): Library {
   const globals = keepGlobals([...gathered.texts, users].join('\n'));
   const prelude = [globals, ...withPrivateNames(gathered.texts, users), begin].join('\n');
   const hash = createHash('sha256').update(prelude).update(JSON.stringify(bodies)).digest('hex').slice(0, 12);
-  const functions = bodies.map(({ key, argv }) => [key, { name: `${key}_${hash}`, argv }] as const);
-  const registrations = bodies.map(({ key, flags, body }) => registration(`${key}_${hash}`, flags, body));
-  const name = `headgate_${hash}`;
+  const mark = form === undefined ? hash : `f${form}_${hash}`;
+  const functions = bodies.map(({ key, argv }) => [key, { name: `${key}_${mark}`, argv }] as const);
+  const registrations = bodies.map(({ key, flags, body }) => registration(`${key}_${mark}`, flags, body));
+  const name = `headgate_${mark}`;
   return { name, text: [`#!lua name=${name}`, prelude, ...registrations].join('\n'), functions: new Map(functions) };
 }
 

@@ -1,5 +1,6 @@
 import { describeScript, type Script } from '../redis/script.js';
 import { readLibrary, type Verb } from '../redis/script-source.js';
+import { STORED_FORMAT } from './stored-data.js';
 
 /**
  * What becomes of each of BullMQ's commands on a shaped queue. Commands that change who may run next go through a script
@@ -35,7 +36,9 @@ const touchBucketVerb = (command: string): Verb => ({ file: 'touch_bucket', para
 
 const TOUCH_JOB = ['promote', 'reprocessJob', 'changeDelay', 'changePriority', 'removeJob'];
 const TOUCH_BUCKET = ['drain', 'cleanJobsInSet', 'obliterate'];
-const library = readLibrary([...TOUCH_JOB.map(touchJobVerb), ...TOUCH_BUCKET.map(touchBucketVerb)]);
+const library = readLibrary([...TOUCH_JOB.map(touchJobVerb), ...TOUCH_BUCKET.map(touchBucketVerb)], {
+  form: STORED_FORMAT,
+});
 
 const raw = (reply: unknown): unknown => reply;
 const touchJob = (command: string, keys: number, idAt: number, timeAt = 0): Treatment => {

@@ -3,9 +3,13 @@ import { asInteger, asList, asNumber, asTexts, asWord } from '../redis/reply.js'
 import { describeScript } from '../redis/script.js';
 import { readLibrary } from '../redis/script-source.js';
 import { orNull } from './dispatched.js';
+import { STORED_FORMAT } from './stored-data.js';
 
 /** What keeps the capacity of a type over several shards, see lua/lib/permits.lua. */
-export const library = readLibrary(['permit', 'allot', 'adopt', 'holders', 'taken'].map((file) => ({ file })));
+export const library = readLibrary(
+  ['permit', 'allot', 'adopt', 'holders', 'taken'].map((file) => ({ file })),
+  { form: STORED_FORMAT },
+);
 
 export type Holders = ReturnType<(typeof permitScripts)['holders']['parse']>;
 

@@ -3,6 +3,7 @@ import { describeScript } from '../redis/script.js';
 import { readLibrary } from '../redis/script-source.js';
 import { parseAdmitAnswer } from './admit-answer.js';
 import { orNull, parseDispatched, parseTurn } from './dispatched.js';
+import { STORED_FORMAT } from './stored-data.js';
 import { parseUnseen } from './unseen-end.js';
 import { waitRangeOf } from './wait-range.js';
 
@@ -51,7 +52,10 @@ const VERBS = [
 ];
 
 /** All verbs below, as Redis loads them. */
-export const library = readLibrary(VERBS.map((file) => ({ file })));
+export const library = readLibrary(
+  VERBS.map((file) => ({ file })),
+  { form: STORED_FORMAT },
+);
 
 export const scripts = {
   admit: describeScript(library, 'admit', ['now', 'keep_age', 'keep_count', 'beside', 'requests...'], (reply) =>

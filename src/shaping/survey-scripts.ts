@@ -2,9 +2,13 @@ import { asFields, asInteger, asList, asNumber } from '../redis/reply.js';
 import { describeScript } from '../redis/script.js';
 import { readLibrary } from '../redis/script-source.js';
 import { orNull } from './dispatched.js';
+import { STORED_FORMAT } from './stored-data.js';
 
 /** What looks at many buckets, and what counts for those who look. */
-export const library = readLibrary(['survey', 'tally', 'tallies'].map((file) => ({ file })));
+export const library = readLibrary(
+  ['survey', 'tally', 'tallies'].map((file) => ({ file })),
+  { form: STORED_FORMAT },
+);
 
 export const scripts = {
   survey: describeScript(library, 'survey', ['now', 'tenants...'], (reply) => asList(reply).map(parseState)),

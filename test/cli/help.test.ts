@@ -14,7 +14,7 @@ const commands = program.commands.flatMap((each) => leaves(each, each.name()));
 test('all commands are there', () => {
   expect(commands.map(([path]) => path).toSorted()).toEqual(
     [
-      ...['start', 'serve', 'work', 'stop', 'quote', 'config check', 'doctor'],
+      ...['start', 'serve', 'work', 'stop', 'quote', 'config check', 'doctor', 'migrate'],
       ...['submit', 'get', 'watch', 'cancel', 'retry', 'list'].map((verb) => `jobs ${verb}`),
       ...['list', 'add', 'get', 'set', 'pause', 'resume', 'purge'].map((verb) => `tenants ${verb}`),
       ...['list', 'create', 'revoke'].map((verb) => `tenants keys ${verb}`),

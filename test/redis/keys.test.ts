@@ -5,6 +5,7 @@ import {
   decodeTenant,
   encodeTenant,
   queuePrefix,
+  readKey,
   scheduleKeys,
   scriptKeys,
   shardTag,
@@ -63,4 +64,21 @@ test('types and shards have keys of their own', () => {
   const tags = [shardTag('ocr'), shardTag('ocr', 1), shardTag('chat'), shardTag('ocr', 10)];
   expect(new Set(tags).size).toBe(4);
   expect(shardTag('ocr')).toBe(shardTag('ocr', 0));
+});
+
+describe('a key of a shard', () => {
+  test.each([
+    ['{hg:ocr:3}:type', { type: 'ocr', shard: 3, rest: 'type' }],
+    ['{hg:headgate.webhook:0}:bucket:a%7Db', { type: 'headgate.webhook', shard: 0, rest: 'bucket:a%7Db' }],
+    ['{hg:ocr:12}:q:acme:01.ocr.12', { type: 'ocr', shard: 12, rest: 'q:acme:01.ocr.12' }],
+  ])('%s says whose it is', (key, says) => {
+    expect(readKey(key)).toEqual(says);
+  });
+
+  test.each(['hg:{overrides}:revision', 'hg:{types}', '{hg:ocr}:type', '{hg:ocr:x}:type', 'x{hg:ocr:0}:type', ''])(
+    '%j is none',
+    (key) => {
+      expect(readKey(key)).toBeUndefined();
+    },
+  );
 });

@@ -5,13 +5,14 @@ import { library as leases } from '../../src/policing/lease-scripts.js';
 import { library as limits } from '../../src/policing/scripts.js';
 import { aclRules, commandOf, DIRECT, IN_SCRIPTS } from '../../src/redis/rights.js';
 import { library as apiKeys } from '../../src/shaping/api-key-scripts.js';
+import { library as forward } from '../../src/shaping/migration/forward-scripts.js';
 import { library as overrides } from '../../src/shaping/override-scripts.js';
 import { library as permits } from '../../src/shaping/permit-scripts.js';
 import { library as shaping } from '../../src/shaping/scripts.js';
 import { library as surveys } from '../../src/shaping/survey-scripts.js';
 
 const PAGE = new URL('../../docs/redis.md', import.meta.url);
-const LIBRARIES = [leases, limits, apiKeys, overrides, permits, shaping, surveys];
+const LIBRARIES = [leases, limits, apiKeys, forward, overrides, permits, shaping, surveys];
 const ROOT = new URL('../../', import.meta.url);
 
 test('the rights in scripts are the commands that the scripts call, BullMQ’s own among them', () => {

@@ -10,6 +10,7 @@ import { withKnownAnswers } from '../../src/redis/known-answers.js';
 import { library as rights } from '../../src/redis/missing-rights.js';
 import { bullScripts, type Library, readLibrary, replacedHelpers, scriptNames } from '../../src/redis/script-source.js';
 import { library as keyLibrary } from '../../src/shaping/api-key-scripts.js';
+import { library as forwardLibrary } from '../../src/shaping/migration/forward-scripts.js';
 import { library as overrideLibrary } from '../../src/shaping/override-scripts.js';
 import { library as permitLibrary } from '../../src/shaping/permit-scripts.js';
 import { library as shapedLibrary } from '../../src/shaping/scripts.js';
@@ -20,6 +21,7 @@ const LUA = fileURLToPath(new URL('../../lua', import.meta.url));
 const LUA_TESTS = fileURLToPath(new URL('../lua', import.meta.url));
 
 const LIBRARIES = [
+  forwardLibrary,
   shapedLibrary,
   policingLibrary,
   leaseLibrary,
@@ -185,13 +187,13 @@ describe('names', () => {
     luaDir({ 'a.lua': `--[[\n  a: answers.\n]]\nreturn function() return '${answer}' end` });
 
   test('are the same for the same text, wherever it stands', () => {
-    const [one, other] = [text('x'), text('x')].map((dir) => readLibrary([{ file: 'a' }], dir));
+    const [one, other] = [text('x'), text('x')].map((dir) => readLibrary([{ file: 'a' }], { dir }));
     expect(one?.name).toBe(other?.name);
     expect(one?.text).toBe(other?.text);
   });
 
   test('carry the hash of the text, so that two versions of a verb live side by side', async () => {
-    const [old, next] = ['old', 'next'].map((answer) => readLibrary([{ file: 'a' }], text(answer)));
+    const [old, next] = ['old', 'next'].map((answer) => readLibrary([{ file: 'a' }], { dir: text(answer) }));
     if (!old || !next) throw new Error('two libraries');
     await redis.function('LOAD', old.text);
     await redis.function('LOAD', next.text);
@@ -204,7 +206,7 @@ describe('names', () => {
       'a.lua': verb('a', ['--- @include "lib/shared"']),
       'lib/shared.lua': `local shared = ${value}`,
     });
-    const [one, other] = [1, 2].map((value) => readLibrary([{ file: 'a' }], luaDir(files(value))));
+    const [one, other] = [1, 2].map((value) => readLibrary([{ file: 'a' }], { dir: luaDir(files(value)) }));
     expect(one && functionName(one, 'a')).not.toBe(other && functionName(other, 'a'));
   });
 });
@@ -215,7 +217,7 @@ test('pieces that include each other come once', () => {
     'lib/x.lua': '--- @include "lib/y"\nlocal x = 1',
     'lib/y.lua': '--- @include "lib/x"\nlocal y = 2',
   });
-  const { text } = readLibrary([{ file: 'a' }], dir);
+  const { text } = readLibrary([{ file: 'a' }], { dir });
   expect([countOf(text, 'local x = 1'), countOf(text, 'local y = 2')]).toEqual([1, 1]);
 });
 
@@ -228,7 +230,7 @@ test('what a piece keeps of a call is begun anew at every call', async () => {
     ].join('\n'),
     'lib/counter.lua': 'local counter\nlocal function begin_counter() counter = 0 end',
   });
-  const library = readLibrary([{ file: 'count' }], dir);
+  const library = readLibrary([{ file: 'count' }], { dir });
   await redis.function('LOAD', library.text);
   const answers = [
     await redis.fcall(functionName(library, 'count'), 0),
@@ -254,24 +256,26 @@ describe('a fault is told by name', () => {
   });
 
   test('an include that there is not, of a verb or of a piece', () => {
-    expect(() => readLibrary([{ file: 'a' }], faulty('--- @include "lib/gone"'))).toThrow(
+    expect(() => readLibrary([{ file: 'a' }], { dir: faulty('--- @include "lib/gone"') })).toThrow(
       'a.lua: cannot include "lib/gone"',
     );
     const nested = { 'a.lua': verb('a', ['--- @include "lib/x"']), 'lib/x.lua': '--- @include "lib/gone"' };
-    expect(() => readLibrary([{ file: 'a' }], luaDir(nested))).toThrow('lib/x.lua: cannot include "lib/gone"');
+    expect(() => readLibrary([{ file: 'a' }], { dir: luaDir(nested) })).toThrow('lib/x.lua: cannot include "lib/gone"');
   });
 
   test.each(['--- @import "lib/x"', '--- @include lib/x', '--- @bull two words', '--- @include "lib/x" and more'])(
     'a directive that cannot be read: %s',
     (directive) => {
-      expect(() => readLibrary([{ file: 'a' }], faulty(directive))).toThrow(`a.lua: cannot read "${directive}"`);
+      expect(() => readLibrary([{ file: 'a' }], { dir: faulty(directive) })).toThrow(
+        `a.lua: cannot read "${directive}"`,
+      );
     },
   );
 
   test.each(['return function() end', '--[[\n  other: a verb.\n]]', '-- a: a verb.'])(
     'a header that is not its own: %j',
     (text) => {
-      expect(() => readLibrary([{ file: 'a' }], luaDir({ 'a.lua': text }))).toThrow(
+      expect(() => readLibrary([{ file: 'a' }], { dir: luaDir({ 'a.lua': text }) })).toThrow(
         'a.lua: the header must begin with "  a: "',
       );
     },
