@@ -9,7 +9,7 @@ import { closeOlderVersions } from './closed-versions.js';
 import { STEPS, type Step } from './forward-scripts.js';
 import { type StoredShard, storedBuckets, storedShards } from './stored-shards.js';
 
-/** Names that one call of a script brings forward: less than a millisecond in which Redis does nothing else. */
+/** Names that one call of a script brings forward: 0.5 ms in which Redis does nothing else. */
 const BITE = 100;
 const ANSWER_MS = 5000;
 
