@@ -1,8 +1,9 @@
 import type { Redis } from 'ioredis';
 import { DEFAULT_CAPACITY, type Profile } from '../dist/src/model/profile.js';
-import { openConnection, type RedisLink, Subscriber, untilReady } from '../dist/src/redis/connection.js';
+import { openConnection, type RedisLink, untilReady } from '../dist/src/redis/connection.js';
 import type { ClusterTarget } from '../dist/src/redis/redis-target.js';
 import { Shards } from '../dist/src/redis/shards.js';
+import { Subscriber } from '../dist/src/redis/subscriber.js';
 import { newJobId } from '../dist/src/shaping/job-id.js';
 import { openTypeSource } from '../dist/src/shaping/open-type-source.js';
 import { RedisShaping } from '../dist/src/shaping/redis-shaping.js';

@@ -20,6 +20,6 @@ return function(ARGV)
   call('HSET', keys_of_tenant(tenant), ARGV[2], hash)
   call('HSET', key_of_hash(hash), 'tenant', tenant, 'prefix', ARGV[4], 'created', string.format('%d', now))
   call('ZADD', key_tenants, 0, tenant)
-  call('PUBLISH', ARGV[6], hash)
+  call('SPUBLISH', ARGV[6], hash)
   return { 'added', now }
 end

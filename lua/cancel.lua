@@ -27,6 +27,6 @@ return function(ARGV)
   end
   if call('HEXISTS', job, 'finishedOn') == 1 then return 'already_ended' end
   call('HSET', job, 'hg:x', '1')
-  call('PUBLISH', key_wake, 'cancel ' .. id)
+  call('SPUBLISH', key_wake, 'cancel ' .. id)
   return 'cancel_requested'
 end

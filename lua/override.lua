@@ -46,7 +46,7 @@ return function(ARGV)
   if changed then
     revision = call('INCR', key_revision)
     call(call('EXISTS', key_subject) == 1 and 'SADD' or 'SREM', key_subjects, subject)
-    call('PUBLISH', channel, string.format('%d %s', revision, subject))
+    call('SPUBLISH', channel, string.format('%d %s', revision, subject))
   end
   return { revision, changed and 1 or 0, call('HGETALL', key_subject) }
 end

@@ -18,6 +18,6 @@ return function(ARGV)
   call('HDEL', keys_of_tenant(tenant), ARGV[2])
   call('DEL', key_of_hash(hash))
   if call('EXISTS', keys_of_tenant(tenant)) == 0 then call('ZREM', key_tenants, tenant) end
-  call('PUBLISH', ARGV[3], hash)
+  call('SPUBLISH', ARGV[3], hash)
   return hash
 end

@@ -1,8 +1,9 @@
 import { EventEmitter } from 'node:events';
-import type { RedisLink, Subscriber } from '../src/redis/connection.js';
+import type { RedisLink } from '../src/redis/connection.js';
 import { onServer } from '../src/redis/masters.js';
 import { isPassing } from '../src/redis/outage.js';
 import { loadLibrary } from '../src/redis/script.js';
+import type { Subscriber } from '../src/redis/subscriber.js';
 import { type Agent, makeAgent } from '../src/shaping/agent.js';
 import type { Outbox } from '../src/shaping/outbox.js';
 import type { EndedRun, RunJob } from '../src/shaping/run-job.js';

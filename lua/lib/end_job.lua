@@ -82,7 +82,7 @@ local function end_waiting(b, id, ending, keep_age, keep_count, reason)
   end
   call('ZADD', b.prefix .. 'failed', now_ms, id)
   call('XADD', key_events, 'MAXLEN', '~', 10000, '*', 'event', 'failed', 'jobId', id, 'failedReason', reason)
-  if tell_end(b, f[5], id, ending, reason) then call('PUBLISH', key_wake, 'outbox') end
+  if tell_end(b, f[5], id, ending, reason) then call('SPUBLISH', key_wake, 'outbox') end
   keep_result(b, b.prefix .. 'failed', keep_age, keep_count)
   return true
 end

@@ -12,7 +12,7 @@ local function begin_wakes()
 end
 
 local function wake()
-  if not woken then call('PUBLISH', key_wake, 'wake') end
+  if not woken then call('SPUBLISH', key_wake, 'wake') end
   woken = true
 end
 

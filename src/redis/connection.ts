@@ -1,4 +1,4 @@
-import { EventEmitter, once } from 'node:events';
+import { once } from 'node:events';
 import type { Cluster, Redis, RedisOptions } from 'ioredis';
 import { keepAsking } from './heartbeat.js';
 import { openCluster } from './open-cluster.js';
@@ -46,6 +46,8 @@ export function openConnection(target: RedisTarget | ClusterTarget, options: Con
     lazyConnect: true,
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
+    // Whoever subscribes does it again; the client would put the prefix before channels that have it.
+    autoResubscribe: false,
     maxRetriesPerRequest: 0,
     connectTimeout: options.deadlineMs,
     disconnectTimeout: DISCONNECT_MS,
@@ -74,7 +76,8 @@ function openClusterLink(target: ClusterTarget, options: ConnectionOptions): Clu
   return cluster;
 }
 
-function retryMs(attempt: number): number {
+/** Wait before attempt n to reach what did not answer. */
+export function retryMs(attempt: number): number {
   return Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempt, 6)) * (0.75 + Math.random() / 2);
 }
 
@@ -134,52 +137,6 @@ export function closeConnection(redis: RedisLink): void {
 /** A channel's name on the Redis of a connection: with what every key begins with. */
 export function channelOn(redis: RedisLink, channel: string): string {
   return `${redis.options.keyPrefix ?? ''}${channel}`;
-}
-
-/**
- * Messages of any number of channels over one connection: a process has one, however many types and tenants there are.
- * Subscriptions survive a reconnect.
- */
-export class Subscriber {
-  readonly #redis: RedisLink;
-  readonly #channels = new EventEmitter().setMaxListeners(0);
-  readonly #watchers = new Set<() => void>();
-
-  constructor(redis: RedisLink) {
-    this.#redis = redis;
-    const { length } = channelOn(redis, '');
-    redis.on('message', (channel: string, message: string) => this.#channels.emit(channel.slice(length), message));
-    redis.on('ready', () => this.#subscribeAll());
-    // Messages of a cluster come over some node of it: when that goes, another takes its place.
-    redis.on('-node', () => setImmediate(() => this.#subscribeAll()));
-  }
-
-  /** Calls `listener` for every message on `channel` from now on; returns how to stop. */
-  subscribe(channel: string, listener: (message: string) => void): () => void {
-    this.#channels.on(channel, listener);
-    this.#subscribeAll();
-    return () => this.#channels.off(channel, listener);
-  }
-
-  /**
-   * Calls `listener` whenever Redis has said that it listens to all channels, after a reconnect too: what was published
-   * before may not have been heard. Returns how to stop.
-   */
-  onSubscribed(listener: () => void): () => void {
-    this.#watchers.add(listener);
-    return () => this.#watchers.delete(listener);
-  }
-
-  #subscribeAll(): void {
-    const names = this.#channels.eventNames().map((name) => channelOn(this.#redis, String(name)));
-    if (this.#redis.status !== 'ready' || names.length === 0) return;
-    this.#redis.subscribe(...names).then(
-      () => {
-        for (const watcher of this.#watchers) watcher();
-      },
-      () => undefined, // The connection is going down; the next 'ready' subscribes again.
-    );
-  }
 }
 
 const CLOSED = 'connection closed';

@@ -62,10 +62,21 @@ export async function pingServers(redis: RedisLink, withinMs: number): Promise<A
   return { answering, of: servers.length };
 }
 
+/** Who has a slot, as far as is known now: a master of the cluster, else the one server. `undefined` where none does, or it is away. */
+export function ownersOf(redis: RedisLink): (slot: number) => Redis | undefined {
+  if (!isCluster(redis)) return () => redis;
+  const nodes = nodesByName(redis);
+  return (slot) => nodes.get(redis.slots[slot]?.[0] ?? '');
+}
+
+function nodesByName(redis: Cluster): Map<string, Redis> {
+  return new Map(redis.nodes().map((node) => [`${node.options.host}:${node.options.port}`, node]));
+}
+
 /** Masters by the slots that they have; `undefined` for one to which there is no connection. */
 function serversOf(redis: RedisLink): readonly (Redis | undefined)[] {
   if (!isCluster(redis)) return [redis];
-  const nodes = new Map(redis.nodes().map((node) => [`${node.options.host}:${node.options.port}`, node]));
+  const nodes = nodesByName(redis);
   const owners = new Set(redis.slots.map(([master]) => master));
   return owners.size === 0 ? [undefined] : [...owners].map((owner) => nodes.get(owner ?? ''));
 }

@@ -38,7 +38,7 @@ export const DIRECT = [
   ...onKeys('smembers KEY', 'xdel KEY 0', 'xrange KEY - +', 'xread streams KEY 0', 'xrevrange KEY + -'),
   ...onKeys('zadd KEY 1 a', 'zrangebylex KEY - +', 'zrem KEY a', 'zrevrange KEY 0 1', 'zscan KEY 0', 'zscore KEY a'),
   ...onKeys('zremrangebyrank KEY 0 1', 'zremrangebyscore KEY 0 1', 'pexpire KEY 1'),
-  ...onChannels('subscribe KEY'),
+  ...onChannels('ssubscribe KEY'),
 ] as const;
 
 /** Commands that its scripts call, with the rights of their caller. */
@@ -77,7 +77,7 @@ export const IN_SCRIPTS = [
   ...onKeys('zadd KEY 1 a', 'zcard KEY', 'zcount KEY 0 1', 'zpopmin KEY', 'zrange KEY 0 1', 'zrangebyscore KEY 0 1'),
   ...onKeys('zrank KEY a', 'zrem KEY a', 'zremrangebyrank KEY 0 1', 'zremrangebyscore KEY 0 1', 'zrevrange KEY 0 1'),
   ...onKeys('zrevrangebyscore KEY 1 0', 'zscore KEY a'),
-  ...onChannels('publish KEY a'),
+  ...onChannels('spublish KEY a'),
 ] as const;
 
 /** Commands that only some configurations need, and which. */

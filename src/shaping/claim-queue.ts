@@ -1,5 +1,6 @@
-import { orUnavailable, type Subscriber } from '../redis/connection.js';
+import { orUnavailable } from '../redis/connection.js';
 import { isPassing } from '../redis/outage.js';
+import type { Subscriber } from '../redis/subscriber.js';
 import type { DispatchedJob } from './run-job.js';
 import type { TypeSource } from './type-source.js';
 

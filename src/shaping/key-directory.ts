@@ -1,6 +1,6 @@
-import type { Subscriber } from '../redis/connection.js';
 import { API_KEYS_CHANNEL } from '../redis/keys.js';
 import { isPassing } from '../redis/outage.js';
+import type { Subscriber } from '../redis/subscriber.js';
 import type { RedisTenantKeys } from './tenant-keys.js';
 
 /** A message may get lost: what was found is looked up again after this, in milliseconds. */

@@ -1,9 +1,9 @@
 import type { LiveConfig } from '../config/live-config.js';
 import { type OverrideSubject, parseSubject, subjectText } from '../config/override-subject.js';
 import { NO_OVERRIDES } from '../config/override-values.js';
-import type { Subscriber } from '../redis/connection.js';
 import { OVERRIDES_CHANNEL } from '../redis/keys.js';
 import { isPassing } from '../redis/outage.js';
+import type { Subscriber } from '../redis/subscriber.js';
 import type { OverrideStore, StoredOverrides } from './override-store.js';
 
 /** A message may get lost: the count of changes is looked at so often, jittered, which is one tiny command. */

@@ -1,6 +1,7 @@
 import type { TypeConfig } from '../config/config.js';
 import { afterFailure } from '../model/failed-run.js';
-import { orUnavailable, type Subscriber } from '../redis/connection.js';
+import { orUnavailable } from '../redis/connection.js';
+import type { Subscriber } from '../redis/subscriber.js';
 import { ClaimQueue } from './claim-queue.js';
 import { type EndedRun, type RunJob, runJobOf, termsOf, waitOf } from './run-job.js';
 import type { Emitted, JobFields } from './scripts.js';

@@ -1,7 +1,8 @@
 import type { TypeConfig } from '../config/config.js';
-import type { RedisLink, Subscriber } from '../redis/connection.js';
+import type { RedisLink } from '../redis/connection.js';
 import { onServer } from '../redis/masters.js';
 import { isPassing } from '../redis/outage.js';
+import type { Subscriber } from '../redis/subscriber.js';
 import { type Agent, makeAgent } from './agent.js';
 import { openTypeSource } from './open-type-source.js';
 import type { Outbox } from './outbox.js';

@@ -1,13 +1,14 @@
 import { ShardTurns } from '../model/shard-turns.js';
 import { answersOf } from '../redis/answers-of.js';
-import type { Subscriber } from '../redis/connection.js';
-import { decodeTenant, wakeChannel } from '../redis/keys.js';
+import { decodeTenant } from '../redis/keys.js';
 import { isPassing } from '../redis/outage.js';
 import { shardOf } from '../redis/shards.js';
+import type { Subscriber } from '../redis/subscriber.js';
 import { AwayShards } from './away-shards.js';
 import { FetchesInDoubt } from './fetches-in-doubt.js';
 import { inCommon } from './in-common.js';
 import { learnTurn } from './learn-turn.js';
+import { listenToShards } from './listen-to-shards.js';
 import type { PermitDesk } from './permit-desk.js';
 import type { Dispatched, Emitted } from './scripts.js';
 import { standingOf } from './standing-of.js';
@@ -65,17 +66,16 @@ export class TypeSource {
     return this.#first.lockMs;
   }
 
-  /** Tells `onMessage` what is published for workers of the type. Returns how to stop. */
+  /** See {@link listenToShards}. */
   listen(subscriber: Subscriber, onMessage: (message: string) => void): () => void {
-    const stops = this.#shards.map(({ tag }, shard) =>
-      subscriber.subscribe(wakeChannel(tag), (message) => {
-        if (message === 'wake') this.#turns.woken(shard);
-        onMessage(message);
-      }),
-    );
-    stops.push(this.#away.onBack(() => onMessage('wake')));
+    const leaveAway = this.#away.onBack(() => onMessage('wake'));
+    const leaveShards = listenToShards(subscriber, this.#shards, (message, shard) => {
+      if (message === 'wake') this.#turns.woken(shard);
+      onMessage(message);
+    });
     return () => {
-      for (const stop of stops) stop();
+      leaveAway();
+      leaveShards();
     };
   }
 

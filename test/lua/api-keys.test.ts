@@ -55,8 +55,8 @@ test('a revoked key leaves nothing, and the last one of a tenant not even its na
 test('every process is told which key was made or revoked', async () => {
   const heard: string[] = [];
   const listener = server.client();
-  listener.on('message', (_channel: string, hash: string) => heard.push(hash));
-  await listener.subscribe(API_KEYS_CHANNEL);
+  listener.on('smessage', (_channel: string, hash: string) => heard.push(hash));
+  await listener.ssubscribe(API_KEYS_CHANNEL);
   await add('a', '1', 'aa');
   await revoke('a', '1');
   await revoke('a', '1');

@@ -19,8 +19,8 @@ test('tells which rights are missing, and runs nothing', async () => {
   expect(await missingRights(root, false)).toBeUndefined();
   expect(await missingRights(root, true)).toEqual(NONE);
   expect(await missingRights(as('app', 'a:'), false)).toEqual(NONE);
-  await root.acl('SETUSER', 'app', '-zadd', '-client|id', '-publish');
-  expect(await missingRights(as('app', 'a:'), false)).toEqual({ ...NONE, commands: ['client|id', 'publish', 'zadd'] });
+  await root.acl('SETUSER', 'app', '-zadd', '-client|id', '-spublish');
+  expect(await missingRights(as('app', 'a:'), false)).toEqual({ ...NONE, commands: ['client|id', 'spublish', 'zadd'] });
   const patterns = ['hg:*', '{hg:*'];
   expect(await missingRights(as('app', 'b:'), false)).toMatchObject({ keys: patterns, channels: patterns });
   await root.acl('SETUSER', 'app', '-fcall');

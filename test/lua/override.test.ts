@@ -60,9 +60,9 @@ describe('a change', () => {
 
   test('is told to whoever listens, once, with its number', async () => {
     const ears = server.client();
-    await ears.subscribe(OVERRIDES_CHANNEL);
+    await ears.ssubscribe(OVERRIDES_CHANNEL);
     const heard: string[] = [];
-    ears.on('message', (_, message) => heard.push(message));
+    ears.on('smessage', (_, message) => heard.push(message));
     await change({ rate: '2/s' });
     await change({ rate: '2/s' });
     await change({ rate: '3/s' });

@@ -40,7 +40,7 @@ async function wakes(act: () => Promise<unknown>): Promise<number> {
   const monitor = await shard.redis.duplicate().monitor();
   let seen = 0;
   monitor.on('monitor', (_time: unknown, args: readonly string[]) => {
-    if (args[0]?.toLowerCase() === 'publish' && args[1] === shard.key('wake')) seen += 1;
+    if (args[0]?.toLowerCase() === 'spublish' && args[1] === shard.key('wake')) seen += 1;
   });
   const marked = new Promise<void>((resolve) => {
     monitor.on('monitor', (_time: unknown, args: readonly string[]) => {

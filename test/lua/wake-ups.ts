@@ -13,15 +13,15 @@ export async function wakeUps(shard: ScriptShard): Promise<{
   const subscriber = shard.redis.duplicate();
   const channel = wakeChannel(shard.tag);
   const messages: string[] = [];
-  await subscriber.subscribe(channel);
-  subscriber.on('message', (_, message: string) => {
+  await subscriber.ssubscribe(channel);
+  subscriber.on('smessage', (_, message: string) => {
     if (message === FENCE) subscriber.emit(FENCE);
     else messages.push(message);
   });
   return {
     async heard() {
       const fence = once(subscriber, FENCE);
-      await shard.redis.publish(channel, FENCE);
+      await shard.redis.spublish(channel, FENCE);
       await fence;
       return messages.splice(0);
     },

@@ -9,7 +9,6 @@ import {
   closeConnection,
   openConnection,
   orUnavailable,
-  Subscriber,
   untilReady,
 } from '../../src/redis/connection.js';
 import { isPassing, RedisUnavailable } from '../../src/redis/outage.js';
@@ -194,38 +193,5 @@ describe('what counts as an outage', () => {
 
   test('nothing that is no error', () => {
     expect([undefined, 'BUSY', { message: 'BUSY' }].map(isPassing)).toEqual([false, false, false]);
-  });
-});
-
-describe('a subscriber', () => {
-  test('hears each channel apart, until it is told to stop', async () => {
-    const server = await start();
-    const redis = open(socket());
-    await untilReady(redis);
-    const subscriber = new Subscriber(redis);
-    const heard: string[] = [];
-    const stop = subscriber.subscribe('one', (message) => heard.push(`one ${message}`));
-    subscriber.subscribe('two', (message) => heard.push(`two ${message}`));
-    const publisher = server.client();
-    await expect.poll(() => publisher.publish('two', 'x')).toBe(1);
-    await publisher.publish('one', 'a');
-    await expect.poll(() => heard).toContain('one a');
-    stop();
-    await publisher.publish('one', 'b');
-    await publisher.publish('two', 'c');
-    await expect.poll(() => heard).toContain('two c');
-    expect(heard.filter((each) => each.startsWith('one'))).toEqual(['one a']);
-  });
-
-  test('hears again after a restart of Redis', async () => {
-    const server = await start();
-    const redis = open(socket());
-    const heard: string[] = [];
-    new Subscriber(redis).subscribe('one', (message) => heard.push(message));
-    await untilReady(redis);
-    await server.kill();
-    const again = (await start()).client();
-    await expect.poll(() => again.publish('one', 'back')).toBe(1);
-    await expect.poll(() => heard).toEqual(['back']);
   });
 });

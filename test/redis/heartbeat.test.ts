@@ -1,11 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import {
-  type ConnectionOptions,
-  closeConnection,
-  openConnection,
-  Subscriber,
-  untilReady,
-} from '../../src/redis/connection.js';
+import { type ConnectionOptions, closeConnection, openConnection, untilReady } from '../../src/redis/connection.js';
+import { Subscriber } from '../../src/redis/subscriber.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 
@@ -46,12 +41,12 @@ describe('a peer that is gone without a word', () => {
     const heard: string[] = [];
     new Subscriber(redis).subscribe('wake', (message) => heard.push(message));
     const publisher = server.client();
-    await expect.poll(() => publisher.publish('wake', 'before')).toBe(1);
+    await expect.poll(() => publisher.spublish('wake', 'before')).toBe(1);
     proxy.forget();
     await expect.poll(() => told.length).toBe(3);
     await expect
       .poll(async () => {
-        await publisher.publish('wake', 'after');
+        await publisher.spublish('wake', 'after');
         return heard;
       })
       .toContain('after');

@@ -1,7 +1,7 @@
 import { type Capacity, DEFAULT_CAPACITY } from '../../src/model/profile.js';
-import { Subscriber } from '../../src/redis/connection.js';
 import { queuePrefix, scheduleKeys } from '../../src/redis/keys.js';
 import { Shards } from '../../src/redis/shards.js';
+import { Subscriber } from '../../src/redis/subscriber.js';
 import { openTypeSource } from '../../src/shaping/open-type-source.js';
 import type { Start } from '../model/judges/envelope.js';
 import type { ClockedRedis, ShardClocks } from './clocked-redis.js';

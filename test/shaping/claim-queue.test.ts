@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { closeConnection, openConnection, Subscriber, untilReady } from '../../src/redis/connection.js';
+import { closeConnection, openConnection, untilReady } from '../../src/redis/connection.js';
+import { Subscriber } from '../../src/redis/subscriber.js';
 import { ClaimQueue } from '../../src/shaping/claim-queue.js';
 import { eventually } from '../support/eventually.js';
 import { startRedis, type TestRedis } from '../support/redis-server.js';

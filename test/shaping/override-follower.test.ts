@@ -2,8 +2,9 @@ import type { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { LiveConfig } from '../../src/config/live-config.js';
 import type { OverrideSubject } from '../../src/config/override-subject.js';
-import { closeConnection, openConnection, Subscriber, untilReady } from '../../src/redis/connection.js';
+import { closeConnection, openConnection, untilReady } from '../../src/redis/connection.js';
 import { OVERRIDES_CHANNEL, overrideKeys } from '../../src/redis/keys.js';
+import { Subscriber } from '../../src/redis/subscriber.js';
 import { OverrideFollower } from '../../src/shaping/override-follower.js';
 import { OverrideStore } from '../../src/shaping/override-store.js';
 import { configFrom } from '../http/support/test-config.js';
@@ -211,7 +212,7 @@ test('an idle process sends one tiny command per look', async () => {
 test('messages that are none of ours change nothing', async () => {
   const one = await process();
   for (const message of ['', 'x', '5', 'NaN tenant:a', '7 nobody', '9 tenant:%']) {
-    await redis.publish(OVERRIDES_CHANNEL, message);
+    await redis.spublish(OVERRIDES_CHANNEL, message);
   }
   await one.change({ rate: '2/s' });
   expect(one.told).toEqual([]);

@@ -1,6 +1,6 @@
-import type { Redis } from 'ioredis';
 import { DEFAULT_CAPACITY, DEFAULT_PROFILE, type Profile } from '../../src/model/profile.js';
 import type { NewJob } from '../../src/model/verdict.js';
+import type { RedisLink } from '../../src/redis/connection.js';
 import { Shards } from '../../src/redis/shards.js';
 import { newJobId } from '../../src/shaping/job-id.js';
 import { openTypeSource } from '../../src/shaping/open-type-source.js';
@@ -17,7 +17,7 @@ let types = 0;
  */
 export class ShapedType {
   readonly name: string;
-  readonly redis: Redis;
+  readonly redis: RedisLink;
   readonly settings: Settings;
   readonly shaping: RedisShaping;
   /** Its only shard, or the first of several. */
@@ -26,7 +26,7 @@ export class ShapedType {
   readonly source: TypeSource;
   readonly profiles = new Map<string, Partial<Profile>>();
 
-  constructor(redis: Redis, options: Partial<TypeSettings> = {}, shards = 1) {
+  constructor(redis: RedisLink, options: Partial<TypeSettings> = {}, shards = 1) {
     types += 1;
     this.name = `t${types}`;
     this.redis = redis;

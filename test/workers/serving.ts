@@ -1,5 +1,6 @@
 import { DEFAULT_CAPACITY } from '../../src/model/profile.js';
-import { openConnection, Subscriber, untilReady } from '../../src/redis/connection.js';
+import { openConnection, untilReady } from '../../src/redis/connection.js';
+import { Subscriber } from '../../src/redis/subscriber.js';
 import { PermitDesk } from '../../src/shaping/permit-desk.js';
 import type { EndedRun } from '../../src/shaping/run-job.js';
 import { TypeSource } from '../../src/shaping/type-source.js';

@@ -1,4 +1,5 @@
-import { closeConnection, openConnection, Subscriber, untilReady } from '../../../src/redis/connection.js';
+import { closeConnection, openConnection, untilReady } from '../../../src/redis/connection.js';
+import { Subscriber } from '../../../src/redis/subscriber.js';
 import { configSettings } from '../../../src/shaping/config-settings.js';
 import { RemoteWork } from '../../../src/shaping/remote-work.js';
 import type { EndedRun, RunJob } from '../../../src/shaping/run-job.js';
