@@ -22,7 +22,7 @@ export function faultyConfig(error: ConfigError): Finding[] {
 /** What is to be said of a configuration, its handlers and its keys. */
 export async function configFindings(config: Config): Promise<Finding[]> {
   const { file, types, tiers, tenants, policies } = config;
-  const named = `${types.size} types, ${tiers.size} tiers, ${tenants.size} tenants, ${policies.size} policies`;
+  const named = `types ${types.size}, tiers ${tiers.size}, tenants ${tenants.size}, policies ${policies.size}`;
   const warnings = configWarnings(config).map(({ message }) => message);
   return [
     { about: 'config', level: 'ok', says: `${file ?? 'the one that comes with Headgate'}: ${named}` },
