@@ -142,7 +142,17 @@ async function startNode(tls?: TestCertificates, before?: ClusterNode): Promise<
   const bus = before?.bus ?? (await freePort());
   const tlsPort = tls && (before?.tlsPort ?? (await freePort()));
   const secure = tls ? ['--tls-port', String(tlsPort), '--tls-cluster', 'yes', ...tlsArguments(tls)] : [];
-  const own = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '5000', '--cluster-port', String(bus)];
+  // A node that no other has met knows no address to give to clients.
+  const own = [
+    '--cluster-enabled',
+    'yes',
+    '--cluster-announce-ip',
+    '127.0.0.1',
+    '--cluster-node-timeout',
+    '5000',
+    '--cluster-port',
+    String(bus),
+  ];
   const args = [...own, ...secure];
   const place = before === undefined ? {} : { dir: before.dir };
   const node = await startRedis({ ...place, port: before?.port ?? true, appendonly: true, args });
