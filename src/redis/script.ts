@@ -1,12 +1,12 @@
 import type { ChainableCommander } from 'ioredis';
 import type { RedisLink } from './connection.js';
+import { type Argument, FunctionCall } from './function-call.js';
 import { type ShardTag, scriptKeys } from './keys.js';
 import { askMasters, isCluster } from './masters.js';
 import { withoutArguments } from './private-error.js';
 import { keyOf, type Library, type Verb } from './script-source.js';
 
-/** One value of ARGV. Binary values go as they are. */
-export type Argument = string | number | Buffer;
+export type { Argument } from './function-call.js';
 
 /** A verb of a library, and how its reply is read. */
 export interface Script<Reply> {
@@ -42,6 +42,12 @@ export type ScriptCall<Reply> = {
 
 function keysOf(call: ScriptCall<unknown>): readonly string[] {
   return 'keys' in call ? call.keys : scriptKeys(call.tag);
+}
+
+/** KEYS go with what every key over this connection begins with. */
+function commandOf({ options: { keyPrefix = '' } }: RedisLink, call: ScriptCall<unknown>): FunctionCall {
+  const keys = keysOf(call).map((key) => keyPrefix + key);
+  return new FunctionCall(call.script.function, keys, call.argv);
 }
 
 /** A way to run a script. */
@@ -110,11 +116,10 @@ export function runScript<Reply>(redis: RedisLink, call: ScriptCall<Reply>): Pro
 }
 
 async function runOne<Reply>(redis: RedisLink, call: ScriptCall<Reply>): Promise<Reply> {
-  const { script, argv } = call;
-  const keys = keysOf(call);
+  const { script } = call;
   for (let loads = 0; ; loads += 1) {
     try {
-      return script.parse(await redis.fcall(script.function, keys.length, ...keys, ...argv));
+      return script.parse(await redis.sendCommand(commandOf(redis, call)));
     } catch (error) {
       if (!isUnknownFunction(error) || loads === MAX_LOADS) throw withoutArguments(error);
     }

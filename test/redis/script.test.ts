@@ -93,6 +93,14 @@ describe('a description', () => {
 });
 
 describe('one call', () => {
+  test('takes to its KEYS what every key over its connection begins with, as one in a pipeline does', async () => {
+    const apart = server.client({ keyPrefix: 'apart:' });
+    const where = callOf(scriptOf('where', 'return keys'));
+    const keys = [`apart:${TAG}:type`, `apart:${TAG}:never`];
+    expect(await runScript(apart, where)).toEqual(keys);
+    expect(await runScripts(apart, [where])).toEqual([{ reply: keys }]);
+  });
+
   test('works where Redis does not know the function, which it does from then on', async () => {
     await redis.config('RESETSTAT');
     for (let i = 0; i < 3; i += 1) expect(await runScript(redis, admit('a'))).toEqual(admitted);

@@ -1,4 +1,4 @@
-import type { Redis } from 'ioredis';
+import type { Command, Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { closeConnection, openConnection, type RedisLink, untilReady } from '../../../src/redis/connection.js';
 import { shardTag } from '../../../src/redis/keys.js';
@@ -44,6 +44,15 @@ const own = (keyPrefix?: string): RedisTarget => ({
   socketPath: server.socketPath,
   ...(keyPrefix !== undefined && { keyPrefix }),
 });
+
+/** Has `tell` hear of every call of a script over this connection before it is sent: function, number of keys, keys, values. */
+function onCall(connection: RedisLink, tell: (args: readonly unknown[]) => void): void {
+  const { sendCommand } = connection;
+  Reflect.set(connection, 'sendCommand', (...args: [Command, ...unknown[]]) => {
+    if (args[0].name === 'fcall') tell(args[0].args);
+    return Reflect.apply(sendCommand, connection, args);
+  });
+}
 
 /** All that is stored, by key: as DUMP gives it, and of a hash, whose fields have no order, its fields. */
 async function dumpOf(from: readonly Redis[] = [redis]): Promise<Record<string, string>> {
@@ -133,11 +142,9 @@ describe('ended in the middle', () => {
   async function endedAfter(calls: number): Promise<boolean> {
     let left = calls;
     const connection = await link(own());
-    const call = connection.fcall.bind(connection);
-    Reflect.set(connection, 'fcall', (...args: Parameters<typeof call>) => {
+    onCall(connection, () => {
       left -= 1;
       if (left < 0) throw new Ended();
-      return call(...args);
     });
     try {
       await bringForward(connection);
@@ -183,15 +190,12 @@ describe('many tenants', () => {
       await redis.restore(`{hg:page:0}:bucket:many${i}`, 0, Buffer.from(dump, 'base64'));
     const connection = await link(own());
     const sizes: number[] = [];
-    const call = connection.fcall.bind(connection);
-    Reflect.set(connection, 'fcall', (...args: Parameters<typeof call>) => {
-      sizes.push(args.length);
-      return call(...args);
-    });
+    onCall(connection, (args) => sizes.push(args.length));
     const told: number[] = [];
     expect(await bringForward(connection, ({ buckets }) => told.push(buckets))).toMatchObject({ buckets: count + 11 });
     // The function, the number of keys, two keys, and what is to be done.
     expect(Math.max(...sizes)).toBeLessThanOrEqual(100 + 5);
+    expect(sizes.length).toBeGreaterThan(count / 100);
     expect(told.at(-1)).toBe(count + 11);
     expect(told).toEqual(told.toSorted((a, b) => a - b));
   });
@@ -211,10 +215,8 @@ describe('over several shards', () => {
     await restoreSpread(redis);
     const connection = await link(own());
     const steps: string[] = [];
-    const call = connection.fcall.bind(connection);
-    Reflect.set(connection, 'fcall', (...args: Parameters<typeof call>) => {
+    onCall(connection, (args) => {
       if (args[4] === 'begin' || args[4] === 'end') steps.push(`${String(args[4])} ${String(args[2])}`);
-      return call(...args);
     });
     await bringForward(connection);
     const ofPage = steps.filter((step) => step.includes(':page:'));
@@ -321,7 +323,9 @@ describe('scripts of the older version', () => {
 
   test('are closed before anything is brought forward', async () => {
     const connection = await link(own());
-    Reflect.set(connection, 'fcall', () => Promise.reject(new Error('ended before the first bite')));
+    onCall(connection, () => {
+      throw new Error('ended before the first bite');
+    });
     await expect(bringForward(connection)).rejects.toThrow('ended before the first bite');
     expect(await redis.hget('{hg:page:0}:type', 'format')).toBe('3');
     await expect(dispatch()).rejects.toThrow(/brought forward/);
