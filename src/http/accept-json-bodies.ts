@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { Problem } from './problems.js';
 import { readJson } from './read-json.js';
 import { replyProblem } from './reply-problem.js';
@@ -21,7 +21,8 @@ export function acceptJsonBodies(app: FastifyInstance): void {
     const body = readJson(bytes);
     done(null, body.ok ? body.value : new UnreadableBody(body.problem));
   });
-  app.addHook('preValidation', async (request: FastifyRequest, reply: FastifyReply) => {
-    if (request.body instanceof UnreadableBody) return replyProblem(reply, request.body.problem);
+  app.addHook('preValidation', (request, reply, done) => {
+    if (request.body instanceof UnreadableBody) replyProblem(reply, request.body.problem);
+    else done();
   });
 }

@@ -137,13 +137,14 @@ export function buildApp(parts: AppParts): FastifyInstance {
   app.setSerializerCompiler(() => (body) => JSON.stringify(body));
   acceptJsonBodies(app);
   answerErrors(app, random);
-  logRequests(app);
+  logRequests(app, parts.log);
   const closing = new Closing();
   closeUnused(app.server, closing);
   app.addHook('preClose', async () => closing.begin());
-  app.addHook('onSend', async (_request, reply) => {
+  app.addHook('onSend', (_request, reply, _payload, done) => {
     // A connection that stays open for the next request would keep the server from closing.
     if (closing.begun) reply.header('connection', 'close');
+    done();
   });
   if (parts.document !== undefined) describeApi(app, parts.document.version);
   const following = followingOver(parts.feed, limits, closing);

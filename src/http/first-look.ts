@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
 import { checkKey, checkWorkerKey, type KeyParts, type ShownWorker } from './key-check.js';
 import type { Principal } from './keyring.js';
 import type { Checked, Problem } from './problems.js';
@@ -24,10 +24,11 @@ const SWALLOWED_BYTES = 8 * 1024 * 1024;
 
 /** An `onRequest` hook for every request, before anything of its body was read. */
 export function firstLook(methods: RouteMethods, headerCount: number) {
-  return async (request: FastifyRequest, reply: FastifyReply) => {
+  return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
     reply.header('x-request-id', request.id).header('cache-control', 'no-store');
     const problem = framingProblem(request, headerCount) ?? routeProblem(request, methods);
-    if (problem !== undefined) return replyUnread(request, reply, problem);
+    if (problem === undefined) done();
+    else replyUnread(request, reply, problem);
   };
 }
 
@@ -43,7 +44,7 @@ export function demandKey(keys: KeyParts, sessions?: SessionCheck) {
 }
 
 /** On whose behalf a request is made, by its key or cookie. */
-export async function principalBy(
+export function principalBy(
   request: FastifyRequest,
   keys: KeyParts,
   sessions?: SessionCheck,

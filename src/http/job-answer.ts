@@ -94,7 +94,8 @@ export function promiseFields(promise: StartPromise | null) {
 
 /** The two instants in RFC 3339. */
 export function betweenOrNull(between: StartPromise['releaseBetweenMs']): [string, string] | null {
-  const [earliest, latest] = (between ?? []).map(rfc3339);
+  if (between === null) return null;
+  const [earliest, latest] = between.map(rfc3339);
   return earliest && latest ? [earliest, latest] : null;
 }
 

@@ -14,5 +14,6 @@ export function followPointer(root: unknown, pointer: string): { readonly path: 
 
 /** A member of an object or array that is its own, whatever it is called. */
 export function ownMember(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Object.getOwnPropertyDescriptor(value, name)?.value : undefined;
+  const isOwn = typeof value === 'object' && value !== null && Object.hasOwn(value, name);
+  return isOwn ? Reflect.get(value, name) : undefined;
 }

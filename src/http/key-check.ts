@@ -28,7 +28,9 @@ export async function checkKey(
   ip: string,
 ): Promise<Checked<Principal>> {
   const key = bearerKey(authorization);
-  return key.ok ? checkHash(keys, hashKey(key.value), ip) : key;
+  if (!key.ok) return key;
+  const holder = await findHolder(keys, hashKey(key.value), ip);
+  return holder.ok ? principalOfHolder(holder.value) : holder;
 }
 
 /** For whom the key of this hash speaks. */
@@ -57,17 +59,14 @@ export async function checkWorkerKey(
   return may.ok ? accepted({ keyHash: hash, ...may.value }) : may;
 }
 
-/**
- * Who holds the key of this hash. Keys of the configuration are known without asking anybody. One that nobody remembers is
- * looked up, unless too many wrong ones came from there.
- */
-async function findHolder(
-  { keyring, directory, failures }: KeyParts,
-  hash: string,
-  ip: string,
-): Promise<Checked<KeyHolder>> {
-  const holder = keyring.findHash(hash);
-  if (holder !== undefined) return accepted(holder);
+/** Who holds the key of this hash. Keys of the configuration are known without asking anybody, and at once. */
+function findHolder(keys: KeyParts, hash: string, ip: string): Checked<KeyHolder> | Promise<Checked<KeyHolder>> {
+  const holder = keys.keyring.findHash(hash);
+  return holder === undefined ? lookUp(keys, hash, ip) : accepted(holder);
+}
+
+/** One that nobody remembers is looked up, unless too many wrong ones came from there. */
+async function lookUp({ directory, failures }: KeyParts, hash: string, ip: string): Promise<Checked<KeyHolder>> {
   const address = clientAddress(ip) ?? '';
   const waitMs = directory?.remembers(hash) === true ? 0 : failures.waitMs(address);
   if (waitMs > 0) return refused(tooMany('Authorization', waitMs));

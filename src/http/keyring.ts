@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash as digest, timingSafeEqual } from 'node:crypto';
 
 /** On whose behalf a request is made. */
 export type Principal =
@@ -30,7 +30,7 @@ export interface Keyring {
 
 /** The stored form of a key: keys are long random strings, so one round of SHA-256 is enough. */
 export function hashKey(key: string): string {
-  return createHash('sha256').update(key, 'utf8').digest('hex');
+  return digest('sha256', key, 'hex');
 }
 
 /**

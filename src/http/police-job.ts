@@ -8,10 +8,10 @@ import type { Problem } from './problems.js';
 import type { JobAtDoor } from './read-job.js';
 
 /** What the policy at the door of its type says of a job, charged with the job's cost; `undefined`: there is none. */
-export async function policeJob(
+export function policeJob(
   { keeper: { door }, policed }: Pick<RouteParts, 'keeper' | 'policed'>,
   { type, tenant, job }: JobAtDoor,
-): Promise<Decision | undefined> {
+): Promise<Decision> | undefined {
   const policy = door.type(type)?.policy ?? null;
   if (policy === null) return undefined;
   return policed.policing.decide({ policy, caller: { tenant, tier: door.tier(tenant) }, cost: job.cost });
@@ -21,8 +21,8 @@ export async function policeJob(
  * Gives back what a policy charged for a job that was not added: turned away further on, or there already. Where nobody
  * knows whether it was added, nothing is given back.
  */
-export async function giveBackUnlessAdded(decision: Decision | undefined, admission: Admission): Promise<void> {
-  if (admission.verdict === 'rejected' || admission.replayed) await decision?.giveBack();
+export function giveBackUnlessAdded(decision: Decision | undefined, admission: Admission): Promise<void> | undefined {
+  return admission.verdict === 'rejected' || admission.replayed ? decision?.giveBack() : undefined;
 }
 
 /** The problem of a job that its type's policy refuses. `at` is where the job stands in the body. */

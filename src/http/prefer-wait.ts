@@ -11,7 +11,8 @@ const WAIT = /^wait\s*(?:=\s*(.*))?$/i;
  * waits the first counts.
  */
 export function preferredWaitS(header: string | readonly string[] | undefined): Checked<number> {
-  const preferences = [header ?? []].flat().flatMap((text) => text.split(','));
+  if (header === undefined) return accepted(0);
+  const preferences = [header].flat().flatMap((text) => text.split(','));
   for (const preference of preferences) {
     const wait = WAIT.exec(preference.split(';', 1)[0]?.trim() ?? '');
     if (!wait) continue;

@@ -20,7 +20,7 @@ export function readQuery(
   text: string,
   kinds: Readonly<Record<string, ParameterKind>>,
 ): Checked<Record<string, string | number>> {
-  const values = new Map<string, string | number>();
+  const values: Record<string, string | number> = {};
   for (const part of text.split('&')) {
     if (part === '') continue;
     const cut = part.indexOf('=');
@@ -36,7 +36,7 @@ export function readQuery(
         detail: `${shown(name)} is no parameter here: ${hint}`,
       });
     }
-    if (values.has(name)) return refused(invalid(name, `\`${name}\` is given more than once.`));
+    if (Object.hasOwn(values, name)) return refused(invalid(name, `\`${name}\` is given more than once.`));
     const value = decoded(cut === -1 ? '' : part.slice(cut + 1));
     if (value === undefined) return refused(invalid(name, `\`${name}\` is not valid percent-encoded UTF-8.`));
     if (kind === 'integer' && !PLAIN_INTEGER.test(value)) {
@@ -45,9 +45,9 @@ export function readQuery(
     if (kind === 'number' && !PLAIN_NUMBER.test(value)) {
       return refused(invalid(name, `\`${name}\` must be a number in digits; got ${shown(value)}.`));
     }
-    values.set(name, kind === 'text' ? value : Number(value));
+    values[name] = kind === 'text' ? value : Number(value);
   }
-  return accepted(Object.fromEntries(values));
+  return accepted(values);
 }
 
 function invalid(field: string, detail: string) {

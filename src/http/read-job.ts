@@ -84,11 +84,11 @@ export function readJob(keeper: DoorKeeper, raw: unknown, source: JobSource): Ch
     delayMs: withoutSign(body.value.delayMs ?? 0),
     cost: cost.value,
     requestId: source.requestId,
-    ...(runAt.value === undefined ? {} : { runAtMs: runAt.value }),
-    ...(startBy.value === undefined ? {} : { startByMs: startBy.value }),
-    ...(idempotency.value === undefined ? {} : { idempotencyKey: idempotency.value }),
-    ...(retries.value === undefined ? {} : { retries: retries.value }),
-    ...(webhook.value === undefined ? {} : { webhook: webhook.value }),
+    runAtMs: runAt.value,
+    startByMs: startBy.value,
+    idempotencyKey: idempotency.value,
+    retries: retries.value,
+    webhook: webhook.value,
   };
   return accepted({ type: type.value.name, tenant: tenant.value, job });
 }

@@ -57,19 +57,19 @@ export interface NewJob {
   /** Milliseconds from now until it joins the queue; 0 to join at once. */
   readonly delayMs: number;
   /** Wall-clock instant, milliseconds since 1970, at which it joins the queue, in place of a delay; at once when it has passed. */
-  readonly runAtMs?: number;
+  readonly runAtMs?: number | undefined;
   /** Wall-clock instant, milliseconds since 1970, at which an unstarted job expires. */
-  readonly startByMs?: number;
+  readonly startByMs?: number | undefined;
   /** Units that it takes from the bucket. */
   readonly cost: number;
   /** Scope: type and tenant. */
-  readonly idempotencyKey?: string;
+  readonly idempotencyKey?: string | undefined;
   /** Its own terms; those of its type where they are absent. */
-  readonly retries?: RetryTerms;
+  readonly retries?: RetryTerms | undefined;
   /** Follows the job from the API's log to the handler's. */
   readonly requestId?: string;
   /** Where its end is told, in place of its tenant's webhook. */
-  readonly webhook?: JobWebhook;
+  readonly webhook?: JobWebhook | undefined;
 }
 
 /** Why the door stayed shut. Nothing was charged and nothing was stored. */

@@ -70,14 +70,15 @@ async function throughTheDoor(parts: RouteParts, atDoor: JobAtDoor, reply: Fasti
   reply.headers(roomHeaders(depth, freePlaces));
   if (admission.replayed) reply.header('idempotent-replayed', 'true');
   reply.header('location', `/v1/jobs/${encodeURIComponent(admission.id)}`);
-  return answerAdmitted(atDoor, admission, reply, wait);
+  if (wait === undefined) return reply.code(202).send(acceptedJob(atDoor, admission));
+  return answerAtEnd(atDoor, admission, reply, wait);
 }
 
-async function answerAdmitted(atDoor: JobAtDoor, admitted: Admitted, reply: FastifyReply, wait: GrantedWait) {
-  const waited = await wait?.untilEnd({ tenant: atDoor.tenant, id: admitted.id }, reply);
-  if (waited?.kind === 'ended') return reply.code(200).send(jobResource(waited.job));
-  if (waited?.kind === 'gone') return replyProblem(reply, { ...NO_LONGER_KEPT, id: admitted.id });
-  const { state, promise } = waited?.kind === 'goes on' ? waited.job : admitted;
+async function answerAtEnd(atDoor: JobAtDoor, admitted: Admitted, reply: FastifyReply, wait: NonNullable<GrantedWait>) {
+  const waited = await wait.untilEnd({ tenant: atDoor.tenant, id: admitted.id }, reply);
+  if (waited.kind === 'ended') return reply.code(200).send(jobResource(waited.job));
+  if (waited.kind === 'gone') return replyProblem(reply, { ...NO_LONGER_KEPT, id: admitted.id });
+  const { state, promise } = waited.kind === 'goes on' ? waited.job : admitted;
   return reply.code(202).send(acceptedJob(atDoor, { ...admitted, state, promise }));
 }
 
