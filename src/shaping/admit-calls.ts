@@ -13,8 +13,9 @@ export interface AdmitRequest {
   readonly profile: Argument;
   /** Whether an earlier part of the request closed the door. */
   readonly closed: boolean;
-  /** The values of each job. */
-  readonly jobs: readonly (readonly Argument[])[];
+  /** How many jobs, and the values of one after the other. */
+  readonly jobs: number;
+  readonly values: readonly Argument[];
   /** Of all their payloads. */
   readonly bytes: number;
 }
@@ -46,7 +47,7 @@ export class AdmitCalls {
 
   /** Rejects with RedisUnavailable where nobody knows what became of it. */
   admit(type: string, tag: ShardTag, request: AdmitRequest): Promise<AdmitAnswered> {
-    const weight = request.jobs.length + Math.floor(request.bytes / BYTES_OF_A_JOB);
+    const weight = request.jobs + Math.floor(request.bytes / BYTES_OF_A_JOB);
     return orUnavailable(() => this.#batcherOf(type, tag).add(request, weight));
   }
 
@@ -67,8 +68,8 @@ export class AdmitCalls {
     const { keepResults } = typeSettings(this.#settings, type);
     const free = await this.#watch.freeBeside(type, tag);
     const argv: Argument[] = ['', keepResults.ageMs, keepResults.count, free === Infinity ? '' : free];
-    for (const { tenant, profile, closed, jobs } of requests) {
-      argv.push(tenant, profile, closed ? '1' : '', jobs.length, ...jobs.flat());
+    for (const { tenant, profile, closed, jobs, values } of requests) {
+      argv.push(tenant, profile, closed ? '1' : '', jobs, ...values);
     }
     return (await this.#run({ script: scripts.admit, tag, argv })).map(settledOf);
   }

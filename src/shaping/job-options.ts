@@ -12,8 +12,8 @@ export function formatOptions(
   return JSON.stringify({
     priority,
     attempts,
-    ...(delayMs > 0 && { delay: delayMs }),
-    ...(backoff && { backoff: { type: backoff.type, delay: backoff.delayMs } }),
+    delay: delayMs > 0 ? delayMs : undefined,
+    backoff: backoff && { type: backoff.type, delay: backoff.delayMs },
   });
 }
 

@@ -24,18 +24,20 @@ export function profileBytes(profile: Profile, statedSlackUs?: number): Buffer {
   const pace = paceOf(profile, statedSlackUs);
   const paused = profile.ratePerSecond === 0 || profile.jobRatePerSecond === 0;
   const numbers = [
-    ...[
-      orKeep(profile.ratePerSecond, pace.emissionUs),
-      orKeep(profile.jobRatePerSecond, pace.jobEmissionUs),
-      pace.burst,
-      pace.slackUs,
-      profile.weight,
-    ],
-    ...[finite(profile.concurrency), (paused ? 1 : 0) + (profile.mode === 'police' ? 2 : 0)],
-    ...[profile.depth, profile.maxBytes, profile.maxWaitMs].map(finite),
+    orKeep(profile.ratePerSecond, pace.emissionUs),
+    orKeep(profile.jobRatePerSecond, pace.jobEmissionUs),
+    pace.burst,
+    pace.slackUs,
+    profile.weight,
+    finite(profile.concurrency),
+    (paused ? 1 : 0) + (profile.mode === 'police' ? 2 : 0),
+    finite(profile.depth),
+    finite(profile.maxBytes),
+    finite(profile.maxWaitMs),
   ];
-  const bytes = Buffer.alloc(8 * numbers.length);
-  numbers.forEach((number, i) => void bytes.writeDoubleLE(number, 8 * i));
+  const bytes = Buffer.allocUnsafe(PROFILE_BYTES);
+  let at = 0;
+  for (const number of numbers) at = bytes.writeDoubleLE(number, at);
   return bytes;
 }
 

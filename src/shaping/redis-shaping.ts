@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { DELIVERY_TYPE } from '../config/delivery-type.js';
 import type { Admission, BulkRetrial, Cancellation, JobPage, JobView, NewJob, Retrial } from '../model/verdict.js';
 import { hookMark } from '../model/webhook.js';
@@ -65,15 +65,16 @@ export class RedisShaping implements Shaping {
     const { attempts, slackUs } = typeSettings(this.#settings, type);
     const profile = profileBytes(this.#settings.profile(type, tenant), slackUs);
     const own = type === DELIVERY_TYPE ? '' : hookMark(this.#settings.webhookEvents?.(tenant) ?? []);
-    const bucket = { tenant: encodeTenant(tenant), profile };
-    const { verdicts, depth, freePlaces } = await admitInSteps(jobs, (step, closed) =>
-      this.#admitting.admit(type, this.#tagOf(type, tenant), {
-        ...bucket,
-        closed,
-        jobs: step.map((job) => jobArguments(type, job, attempts, own)),
-        bytes: step.reduce((bytes, { data }) => bytes + data.length, 0),
-      }),
-    );
+    const [tag, encoded] = [this.#tagOf(type, tenant), encodeTenant(tenant)];
+    const { verdicts, depth, freePlaces } = await admitInSteps(jobs, (step, closed) => {
+      const values: Argument[] = [];
+      let bytes = 0;
+      for (const job of step) {
+        values.push(...jobArguments(type, job, attempts, own));
+        bytes += job.data.length;
+      }
+      return this.#admitting.admit(type, tag, { tenant: encoded, profile, closed, jobs: step.length, values, bytes });
+    });
     const admissions: Admission[] = [];
     for (const { verdict, unixMs } of verdicts) {
       const replayed = verdict.kind === 'replayed' ? await this.job(tenant, verdict.id) : undefined;
@@ -220,7 +221,8 @@ function jobArguments(type: string, job: NewJob, attempts: number, mark: string)
     job.cost,
     job.data,
     formatOptions({ priority, delayMs: job.delayMs, attempts, ...job.retries }),
-    ...(job.idempotencyKey === undefined ? ['', ''] : [digest(job.idempotencyKey), digestOf(job)]),
+    job.idempotencyKey === undefined ? '' : digest(job.idempotencyKey),
+    job.idempotencyKey === undefined ? '' : digestOf(job),
     job.startByMs ?? '',
     job.requestId ?? '',
     job.runAtMs ?? '',
@@ -241,5 +243,5 @@ function digestOf({ data, priority, delayMs, startByMs, cost, runAtMs, retries, 
 }
 
 function digest(text: string): string {
-  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
+  return hash('sha256', text, 'base64url').slice(0, 22);
 }
