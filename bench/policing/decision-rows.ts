@@ -31,17 +31,21 @@ const OVER_REDIS: Readonly<Record<string, Row>> = {
 };
 
 const IN_MEMORY: Readonly<Record<string, Row>> = {
-  local: { kind: 'ours', decisions: 500_000 },
-  'local, its policer alone': { kind: 'ours', decisions: 500_000 },
-  leased: { kind: 'ours', decisions: 500_000 },
-  'leased, its policer alone': { kind: 'ours', decisions: 500_000 },
-  'rate-limiter-flexible, memory': { kind: 'limiter', decisions: 500_000 },
-  'express-rate-limit, memory': { kind: 'store', decisions: 500_000 },
-  '@fastify/rate-limit, memory': { kind: 'store', decisions: 500_000 },
+  local: { kind: 'ours', decisions: 2_000_000 },
+  'local, its policer alone': { kind: 'ours', decisions: 2_000_000 },
+  leased: { kind: 'ours', decisions: 2_000_000 },
+  'leased, its policer alone': { kind: 'ours', decisions: 2_000_000 },
+  'rate-limiter-flexible, memory': { kind: 'limiter', decisions: 2_000_000 },
+  'express-rate-limit, memory': { kind: 'store', decisions: 2_000_000 },
+  '@fastify/rate-limit, memory': { kind: 'store', decisions: 2_000_000 },
 };
 
-/** Of a thousand keys nobody is asked for often enough for a lease to pay: each of its calls may ask Redis. */
-const LEASED_OF_MANY = 20_000;
+/** Keys that nobody was asked for before, so many calls of each: how leases start, beside a limit that Redis is asked for always. */
+const COLD: Readonly<Record<string, Row>> = {
+  leased: { kind: 'ours', decisions: 24_000 },
+  'token-bucket': { kind: 'ours', decisions: 24_000 },
+};
+const COLD_LOAD = { keys: 1000, quota: 'wide', callers: 64, timedCallers: 64, cold: true } as const;
 
 export const GROUPS = { redis: OVER_REDIS, memory: IN_MEMORY } as const;
 export type Group = keyof typeof GROUPS;
@@ -67,6 +71,30 @@ export class DecisionRows {
         for (const contender of Object.keys(GROUPS[group])) await this.#measure(group, load, contender);
       }
     }
+  }
+
+  /** Measures how those begin that keep something in the process of what Redis holds. */
+  async runCold(): Promise<void> {
+    for (const [contender, { decisions }] of Object.entries(COLD)) {
+      await this.#take(`cold ${contender}`, { contender, ...COLD_LOAD, decisions: decisions * this.#scale });
+    }
+  }
+
+  /** The table of {@link runCold}. */
+  coldTable(): string {
+    const rows = Object.keys(COLD).map((contender) => {
+      const results = this.#results.get(`cold ${contender}`) ?? [];
+      const show = (read: (result: Decisions) => number) => shown(middle(results, read));
+      return [
+        contender,
+        show(({ perSecond }) => perSecond),
+        `${show(({ p50Us }) => p50Us)}, ${show(({ p99Us }) => p99Us)}`,
+        show(({ redisUs }) => redisUs),
+        show(({ nodeUs }) => nodeUs),
+      ];
+    });
+    const heads = ['decisions/s', 'p50, p99 (µs)', 'Redis µs', 'Node µs'];
+    return table(['1,000 new keys, 24 calls of each', ...heads], ...rows);
   }
 
   /** A table of one group: what a run's median is. */
@@ -109,12 +137,14 @@ export class DecisionRows {
   }
 
   async #measure(group: Group, load: Load, contender: string): Promise<void> {
-    const isShort = load !== 'one' && contender.startsWith('leased');
-    const decisions = isShort ? LEASED_OF_MANY : (GROUPS[group][contender]?.decisions ?? 0);
-    const callers = { callers: 64, timedCallers: group === 'memory' && !isShort ? 1 : 64 };
-    const options: DecisionsOptions = { contender, ...LOADS[load], ...callers, decisions: decisions * this.#scale };
-    const results = this.#results.get(`${load} ${contender}`) ?? [];
+    const decisions = (GROUPS[group][contender]?.decisions ?? 0) * this.#scale;
+    const callers = { callers: 64, timedCallers: group === 'memory' ? 1 : 64 };
+    await this.#take(`${load} ${contender}`, { contender, ...LOADS[load], ...callers, decisions });
+  }
+
+  async #take(name: string, options: DecisionsOptions): Promise<void> {
+    const results = this.#results.get(name) ?? [];
     results.push(await take<Decisions>('decisions', this.#socketPath, options));
-    this.#results.set(`${load} ${contender}`, results);
+    this.#results.set(name, results);
   }
 }

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { measure } from '../core/probe.js';
 import { quantile } from '../statistics.js';
@@ -14,6 +15,8 @@ export interface DecisionsOptions {
   /** The same while every call is timed; 1 where nothing has to be waited for, or they would wait for each other. */
   readonly timedCallers: number;
   readonly decisions: number;
+  /** Whether every phase has keys of its own, so that what is measured begins with nothing known of them. */
+  readonly cold?: boolean;
 }
 
 /** What decisions cost in one process. */
@@ -28,17 +31,20 @@ export interface Decisions {
 
 /** Decisions of one contender in this process: throughput first, then, with a clock at every call, how long each takes. */
 export async function benchDecisions(socketPath: string, options: DecisionsOptions): Promise<Decisions> {
-  const { keys, callers, timedCallers, decisions } = options;
+  const { keys, callers, timedCallers, decisions, cold = false } = options;
   const probe = new Redis(socketPath);
   await probe.flushall();
   const contender = await opened(socketPath, options);
-  const names = Array.from({ length: keys }, (_, i) => `user-${String(i).padStart(7, '0')}`);
-  await untimed(contender, names, callers, Math.ceil(decisions / 5));
+  const namesIn = (phase: number): string[] => {
+    const first = cold ? phase * keys : 0;
+    return Array.from({ length: keys }, (_, i) => `user-${String(first + i).padStart(7, '0')}`);
+  };
+  await untimed(contender, namesIn(0), callers, Math.ceil(decisions / 5));
   let passed = 0;
   const cost = await measure(probe, async () => {
-    passed = await untimed(contender, names, callers, decisions);
+    passed = await untimed(contender, namesIn(1), callers, decisions);
   });
-  const times = await timed(contender, names, timedCallers, Math.ceil(decisions / 4));
+  const times = await timed(contender, namesIn(2), timedCallers, Math.ceil(decisions / 4));
   await contender.close();
   probe.disconnect();
   return {
@@ -57,6 +63,9 @@ function opened(socketPath: string, { contender, quota, callers }: DecisionsOpti
   return open({ socketPath, quota: QUOTAS[quota], callers });
 }
 
+/** As in every program, the event loop gets its turn: a caller lets it after so many decisions. */
+const DECISIONS_PER_TURN = 100;
+
 /** Decides so many calls, and tells how many passed. Only what is a promise is waited for. */
 async function untimed(contender: Contender, names: readonly string[], callers: number, n: number): Promise<number> {
   let next = 0;
@@ -65,6 +74,7 @@ async function untimed(contender: Contender, names: readonly string[], callers: 
     while (next < n) {
       const answer = contender.decide(names[next % names.length] ?? '');
       next += 1;
+      if (next % DECISIONS_PER_TURN === 0) await turn();
       if (answer instanceof Promise ? await answer : answer) passed += 1;
     }
   };
@@ -80,6 +90,7 @@ async function timed(contender: Contender, names: readonly string[], callers: nu
     while (next < n) {
       const name = names[next % names.length] ?? '';
       next += 1;
+      if (next % DECISIONS_PER_TURN === 0) await turn();
       const askedAt = performance.now();
       const answer = contender.decide(name);
       if (answer instanceof Promise) await answer;

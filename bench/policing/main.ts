@@ -75,6 +75,7 @@ try {
       transaction.push(await roundTrip('MULTI/EXEC', load));
     }
     await rows.run();
+    await rows.runCold();
   }
   const weights: [name: string, Memory][] = [];
   for (const [contender, keys, callsPerKey] of WEIGHED) {
@@ -146,6 +147,7 @@ try {
     requestRatios,
     rows.table('redis'),
     rows.table('memory'),
+    rows.coldTable(),
     roundTrips,
     endToEnd,
     memory,

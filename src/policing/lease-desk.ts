@@ -4,6 +4,7 @@ import type { Returned } from './held-units.js';
 import { type LeaseReply, scripts } from './lease-scripts.js';
 import type { LeasedBucket, LeaseTerms } from './leased-bucket.js';
 import type { ClockUs } from './monotonic-clock.js';
+import { ScriptTurn } from './script-turn.js';
 
 export interface LeaseDeskOptions {
   readonly redis: RedisLink;
@@ -35,12 +36,14 @@ const KEPT = 1 / 2;
  */
 export class LeaseDesk {
   readonly #options: LeaseDeskOptions;
+  readonly #requests: ScriptTurn<LeaseReply>;
   readonly #flights = new Map<LeasedBucket, Flight>();
   /** Buckets that may hold something. */
   readonly #holding = new Set<LeasedBucket>();
 
   constructor(options: LeaseDeskOptions) {
     this.#options = options;
+    this.#requests = new ScriptTurn(options.redis);
   }
 
   /** Units in hand, of all buckets. */
@@ -148,11 +151,11 @@ export class LeaseDesk {
     bucket: LeasedBucket,
     { want, least, returns }: { want: number; least: number; returns: readonly Returned[] },
   ): Promise<LeaseReply> {
-    const { redis, process, terms, now, redisNow } = this.#options;
+    const { process, terms, now, redisNow } = this.#options;
     const { emissionUs, burst } = bucket.meter;
     const weight = Math.max(LEAST, bucket.demand.perSecond(now()));
     const argv = [redisNow?.() ?? '', process, weight, want, least, emissionUs, burst, terms.leaseUs, ...flat(returns)];
-    return runScript(redis, { script: scripts.lease, keys: [bucket.redisKey], argv });
+    return this.#requests.run({ script: scripts.lease, keys: [bucket.redisKey], argv });
   }
 
   async #return(bucket: LeasedBucket): Promise<void> {

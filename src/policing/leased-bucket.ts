@@ -39,11 +39,13 @@ export interface LeaseTerms {
 /** A bucket that was just whole is likely to be asked for again. */
 const WHOLE_FOR_US = 1e6;
 /** Of a bucket that holds plenty a process takes more at once, so that it comes less often: at most so much of what is left. */
-const HORIZONS_AHEAD = 3;
+const HORIZONS_AHEAD = 4;
 const SPARE = 1 / 4;
 /** A process that was refused asks again after such a part of the horizon at the earliest, or of the time the bucket fills in. */
 const PAUSE = 1 / 4;
 const PAUSE_OF_BUCKET = 1 / 8;
+/** It asks for more when less than such a part of that is left: what it takes is used within half a lease. */
+const LOW = 3 / 8;
 /** Where there is enough, nobody looks again for such a part of the horizon: what it holds lasts many times as long. */
 const LOOK = 1 / 32;
 
@@ -141,7 +143,7 @@ export class LeasedBucket extends RecentEntry<LeasedBucket> implements PassableB
   /** Whether to ask for more before it runs out. */
   wantsMore(cost: number, nowUs: number): boolean {
     if (nowUs < this.#fetchAgainAtUs || nowUs < this.#refusedUntilUs) return false;
-    if (this.held.count(nowUs) < this.target(nowUs) / 2) return (this.#leftAt(nowUs) ?? 0) >= cost;
+    if (this.held.count(nowUs) < this.target(nowUs) * LOW) return (this.#leftAt(nowUs) ?? 0) >= cost;
     this.#fetchAgainAtUs = nowUs + this.#terms.horizonUs * LOOK;
     return false;
   }
@@ -201,7 +203,15 @@ export class LeasedBucket extends RecentEntry<LeasedBucket> implements PassableB
   }
 }
 
+/** All buckets of a limit have the same. */
+const meters = new WeakMap<Limit, Meter>();
+
 function meterOfLimit(limit: Limit): Meter {
-  const { ratePerSecond, burst } = asRateLimit(limit);
-  return meterOf(ratePerSecond, burst);
+  let meter = meters.get(limit);
+  if (!meter) {
+    const { ratePerSecond, burst } = asRateLimit(limit);
+    meter = meterOf(ratePerSecond, burst);
+    meters.set(limit, meter);
+  }
+  return meter;
 }
