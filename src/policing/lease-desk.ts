@@ -27,8 +27,8 @@ interface Flight {
 const LEAST = 1e-6;
 /** A process that was not asked for so large a part of a lease returns what it holds. */
 const IDLE = 1 / 4;
-/** Units that were not used in so large a part of their lease are too many. */
-const KEPT = 1 / 2;
+/** Units of whose lease only so large a part is left, and that were not used, are too many. */
+const KEPT = 1 / 4;
 
 /**
  * Where a process fetches units from Redis and returns them. Each request is sent once: whatever becomes of it, it is not

@@ -39,13 +39,13 @@ export interface LeaseTerms {
 /** A bucket that was just whole is likely to be asked for again. */
 const WHOLE_FOR_US = 1e6;
 /** Of a bucket that holds plenty a process takes more at once, so that it comes less often: at most so much of what is left. */
-const HORIZONS_AHEAD = 4;
+const HORIZONS_AHEAD = 5;
 const SPARE = 1 / 4;
 /** A process that was refused asks again after such a part of the horizon at the earliest, or of the time the bucket fills in. */
 const PAUSE = 1 / 4;
 const PAUSE_OF_BUCKET = 1 / 8;
-/** It asks for more when less than such a part of that is left: what it takes is used within half a lease. */
-const LOW = 3 / 8;
+/** It asks for more when less than such a part of what it wants to hold is left. */
+const LOW = 1 / 4;
 /** Where there is enough, nobody looks again for such a part of the horizon: what it holds lasts many times as long. */
 const LOOK = 1 / 32;
 
