@@ -1,5 +1,4 @@
 import type { RedisLink } from '../redis/connection.js';
-import { runScript } from '../redis/script.js';
 import type { Returned } from './held-units.js';
 import { type LeaseReply, scripts } from './lease-scripts.js';
 import type { LeasedBucket, LeaseTerms } from './leased-bucket.js';
@@ -37,6 +36,7 @@ const KEPT = 1 / 4;
 export class LeaseDesk {
   readonly #options: LeaseDeskOptions;
   readonly #requests: ScriptTurn<LeaseReply>;
+  readonly #returns: ScriptTurn<number>;
   readonly #flights = new Map<LeasedBucket, Flight>();
   /** Buckets that may hold something. */
   readonly #holding = new Set<LeasedBucket>();
@@ -44,6 +44,7 @@ export class LeaseDesk {
   constructor(options: LeaseDeskOptions) {
     this.#options = options;
     this.#requests = new ScriptTurn(options.redis);
+    this.#returns = new ScriptTurn(options.redis);
   }
 
   /** Units in hand, of all buckets. */
@@ -159,14 +160,14 @@ export class LeaseDesk {
   }
 
   async #return(bucket: LeasedBucket): Promise<void> {
-    const { redis, process, terms, now, redisNow } = this.#options;
+    const { process, terms, now, redisNow } = this.#options;
     const { emissionUs, burst } = bucket.meter;
     const stays = bucket.held.count(now()) > 0 ? 1 : 0;
     const returns = bucket.takeReturns(now());
     if (returns.length === 0) return;
     const argv = [redisNow?.() ?? '', process, stays, emissionUs, burst, terms.leaseUs, ...flat(returns)];
     try {
-      bucket.heard(await runScript(redis, { script: scripts.returnLease, keys: [bucket.redisKey], argv }), now());
+      bucket.heard(await this.#returns.run({ script: scripts.returnLease, keys: [bucket.redisKey], argv }), now());
     } catch {
       // What did not arrive was charged, and leaks away.
     }
