@@ -19,12 +19,12 @@
 --- @include "lib/repeated"
 
 return function(ARGV)
-  local token, lock_ms, limit = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+  local token, lock_ms, limit = ARGV[2], ARGV[3], tonumber(ARGV[4])
   load_type(ARGV[1])
   local again = dispatched_before(call('HGET', key_running, token), token, lock_ms)
   if again then return again end
   expire_overdue(limit, tonumber(ARGV[5]), tonumber(ARGV[6]))
-  local reply = dispatch_next(token, lock_ms, limit, ARGV[7], ARGV[8])
+  local reply = with_runs(dispatch_next, token, lock_ms, limit, ARGV[7], ARGV[8])
   save()
   return reply
 end

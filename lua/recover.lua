@@ -15,23 +15,17 @@
 ]]
 --- @include "lib/wake"
 --- @include "lib/end_job"
+--- @include "lib/finish_job"
 --- @include "lib/give_back"
 --- @include "lib/running_job"
 --- @include "lib/spread"
---- @bull moveToFinished
 
 -- Of the call under way.
 local keep_age, keep_count, max_stalled, returned, ended
 
-local function end_stalled(b, id, job, ending, reason, is_erased, hook)
+local function end_stalled(b, id, job, ending, reason, is_erased, hook, made)
   note_unseen(b, id, ending, reason)
-  bull_moveToFinished({
-    never, b.active_key, b.prioritized, key_events, never, never, never, never, never, never, b.prefix .. 'failed', job,
-    never, never,
-  }, {
-    id, now_ms, 'failedReason', reason, 'failed', '0', b.prefix,
-    { token = '0', keepJobs = { count = -1 }, attempts = 0, maxMetricsSize = '' }, '',
-  })
+  finish_job(b, job, id, b.prefix .. 'failed', 'failed', 'failedReason', reason, made, 0)
   tell_end(b, hook, id, ending, reason)
   if is_erased then forget(b, b.prefix .. 'failed', id) end
   keep_result(b, b.prefix .. 'failed', keep_age, keep_count)
@@ -44,16 +38,16 @@ local function take_back(token, tenant, id)
   call('HDEL', key_running, token)
   -- The token no longer says that its holder settled the job.
   call('HDEL', job, 'pb')
-  local is_there, is_erased, hook = look_at(job)
+  local is_there, is_erased, hook, made = look_at(job)
   if not is_there then
     drop_missing(b, id)
   else
     local stalled = call('HINCRBY', job, 'stc', 1)
     if call('HEXISTS', job, 'hg:x') == 1 then
       call('HSET', job, 'hg:e', 'cancelled')
-      end_stalled(b, id, job, 'cancelled', 'cancelled', is_erased, hook)
+      end_stalled(b, id, job, 'cancelled', 'cancelled', is_erased, hook, made)
     elseif stalled > max_stalled then
-      end_stalled(b, id, job, 'failed', 'stalled more than ' .. max_stalled .. ' times', is_erased, hook)
+      end_stalled(b, id, job, 'failed', 'stalled more than ' .. max_stalled .. ' times', is_erased, hook, made)
     else
       give_back(b, id, true)
       call('XADD', key_events, 'MAXLEN', '~', 10000, '*', 'event', 'stalled', 'jobId', id)

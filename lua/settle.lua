@@ -29,34 +29,26 @@
   anything, a twelfth of a job, is paid once.
 ]]
 --- @include "lib/end_job"
+--- @include "lib/finish_job"
 --- @include "lib/dispatch_next"
 --- @include "lib/repeated"
 --- @include "lib/give_back"
 --- @include "lib/running_charge"
---- @bull moveToFinished
 --- @bull moveToDelayed
-
--- To BullMQ's scripts: the caller has checked the lock itself (…:running says who holds it) and removes it.
-local NO_LOCK = '0'
 
 -- BullMQ repeats a result in its event, and thousands of events are kept: of a larger one they say nothing.
 local MAX_TOLD = 1024
 
 -- Of the call under way.
-local keep_age, keep_count, finish_options, floor
+local attempts, keep_age, keep_count, floor
 
-local function finish(b, job, run, is_erased, hook)
-  local target = run.outcome == 'completed' and 'completed' or 'failed'
+local function finish(b, job, run, is_erased, hook, made)
+  local target, property = 'failed', 'failedReason'
+  if run.outcome == 'completed' then target, property = 'completed', 'returnvalue' end
   local set = b.prefix .. target
-  local property = run.outcome == 'completed' and 'returnvalue' or 'failedReason'
   if run.outcome == 'cancelled' then call('HSET', job, 'hg:e', 'cancelled') end
   local told = #run.value <= MAX_TOLD and run.value or 'null'
-  bull_moveToFinished({
-    never, b.active_key, b.prioritized, key_events, never, never, never, never, never, never, set, job,
-    never, never,
-  }, {
-    run.id, now_ms, property, told, target, '0', b.prefix, finish_options, '',
-  })
+  finish_job(b, job, run.id, set, target, property, told, made, attempts)
   if told ~= run.value then call('HSET', job, property, run.value) end
   tell_end(b, hook, run.id, run.outcome, run.value)
   if is_erased then forget(b, set, run.id) end
@@ -81,9 +73,7 @@ local function wait_again(b, job, run)
   give_back(b, run.id, run.outcome ~= 'retry' or run.where == 'front')
 end
 
-local function waits_again(run)
-  return run.outcome == 'retry' or run.outcome == 'return' or run.outcome == 'busy'
-end
+local WAITS_AGAIN = { retry = true, ['return'] = true, busy = true }
 
 -- A hold that would end earlier does not shorten one that is there.
 local function hold(b, run)
@@ -99,21 +89,20 @@ end
 
 -- `entry` is what …:running had under the run's token.
 local function end_run(b, job, run, entry)
-  call('HDEL', key_running, run.token)
-  call('DEL', job .. ':lock')
+  leave_run(run.token, job .. ':lock', WAITS_AGAIN[run.outcome])
   if run.outcome == 'busy' then hold(b, run) end
-  local is_there, is_erased, hook = look_at(job)
+  local is_there, is_erased, hook, made = look_at(job)
   if not is_there then return drop_missing(b, run.id) end
-  if not waits_again(run) then return finish(b, job, run, is_erased, hook) end
+  if not WAITS_AGAIN[run.outcome] then return finish(b, job, run, is_erased, hook, made) end
   if run.outcome == 'busy' then was_not_started(b, job, marks_of(entry)) end
   if call('HEXISTS', job, 'hg:x') == 0 then return wait_again(b, job, run) end
   -- A job that was asked to stop does not wait again, which its worker does not know.
   run.outcome, run.value = 'cancelled', 'cancelled'
   note_unseen(b, run.id, 'cancelled', 'cancelled')
-  finish(b, job, run, is_erased, hook)
+  finish(b, job, run, is_erased, hook, made)
 end
 
--- A job that ended names its last holder (BullMQ's processedBy), one that waits again the last that gave it back.
+-- A job that ended names its last holder (BullMQ's processedBy), one that waits again who gave it back.
 local function was_settled(job, token)
   local f = call('HMGET', job, 'pb', 'hg:t')
   return f[1] == token or f[2] == token
@@ -122,7 +111,7 @@ end
 -- A bucket that the end of a run cannot move is not loaded and placed, which would cost a tenth of a job.
 local function settle_run(run, job, entry, limit)
   if run.outcome == 'completed' or run.outcome == 'failed' then measure_run(now - started_at(entry)) end
-  local b = not waits_again(run) and unmoved_bucket(run.tenant)
+  local b = not WAITS_AGAIN[run.outcome] and unmoved_bucket(run.tenant)
   if b then
     end_run(b, job, run, entry)
     return release(b)
@@ -135,15 +124,19 @@ end
 
 local RUN_ARGUMENTS = 8
 
+-- The runs; their tokens and those for their next jobs, in turn; and how many ask for a next job.
 local function read_runs(ARGV, first)
-  local runs = {}
+  local runs, tokens, asking = {}, {}, 0
   for i = first, #ARGV, RUN_ARGUMENTS do
-    runs[#runs + 1] = {
+    local run = {
       token = ARGV[i], tenant = ARGV[i + 1], id = ARGV[i + 2], outcome = ARGV[i + 3], value = ARGV[i + 4],
       delay = ARGV[i + 5], where = ARGV[i + 6], next = ARGV[i + 7],
     }
+    local n = #runs + 1
+    runs[n], tokens[2 * n - 1], tokens[2 * n] = run, run.token, run.next
+    if run.next ~= '' and run.next ~= '-' then asking = asking + 1 end
   end
-  return runs
+  return runs, tokens, asking
 end
 
 -- The next job for one run's slot. `held` is what …:running had under its token before the call.
@@ -161,31 +154,38 @@ local function next_for(run, held, lock_ms, limit)
   return reply
 end
 
-return function(ARGV)
-  keep_age, keep_count = tonumber(ARGV[3]), tonumber(ARGV[4])
-  finish_options = { token = NO_LOCK, keepJobs = { count = -1 }, attempts = tonumber(ARGV[2]), maxMetricsSize = '' }
-  local lock_ms, limit = tonumber(ARGV[5]), tonumber(ARGV[6])
-  floor = ARGV[7]
-  local runs = read_runs(ARGV, 8)
-  load_type(ARGV[1])
-  local tokens = {}
-  for i, run in ipairs(runs) do tokens[2 * i - 1], tokens[2 * i] = run.token, run.next end
-  local held = call('HMGET', key_running, unpack(tokens))
+-- `held` is what …:running had under the token of each run and under the one for its next job.
+local function settle_runs(runs, held, lock_ms, limit)
   local replies, seen = {}, {}
-  for i, run in ipairs(runs) do
+  for i = 1, #runs do
+    local run = runs[i]
     local job = tag .. ':q:' .. run.tenant .. ':' .. run.id
-    local verdict, held_permit = 'lost', ''
+    local verdict = 'lost'
     -- A run that stands twice in one call ends once.
     local entry = not seen[run.token] and held[2 * i - 1]
     seen[run.token] = true
-    if is_run_of(entry, run.tenant, run.id) then
+    local held_permit = permit.of_run(entry, run.tenant, run.id)
+    if held_permit then
       settle_run(run, job, entry, limit)
-      verdict, held_permit = 'settled', permit.of(entry)
+      verdict = 'settled'
     elseif was_settled(job, run.token) then
       verdict = 'settled'
     end
-    replies[i] = { verdict, held_permit, unpack(next_for(run, held[2 * i], lock_ms, limit)) }
+    replies[i] = { verdict, held_permit or '', unpack(next_for(run, held[2 * i], lock_ms, limit)) }
   end
+  return replies
+end
+
+return function(ARGV)
+  attempts, keep_age, keep_count = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+  local lock_ms, limit = ARGV[5], tonumber(ARGV[6])
+  floor = ARGV[7]
+  local runs, tokens, asking = read_runs(ARGV, 8)
+  load_type(ARGV[1])
+  local held = call('HMGET', key_running, unpack(tokens))
+  fetch_buckets(ARGV, 9, RUN_ARGUMENTS)
+  ready.want(math.max(1, asking))
+  local replies = with_runs(settle_runs, runs, held, lock_ms, limit)
   save()
   return replies
 end

@@ -3,8 +3,9 @@ import type { RetryTerms } from '../src/model/verdict.js';
 import type { RunJob, RunTerms } from '../src/shaping/run-job.js';
 import type { Outcome } from '../src/shaping/work-source.js';
 import { busyUpstream, type HandlerContext, isUnrecoverable } from './handler.js';
+import { LateSignal } from './late-signal.js';
 import { messageOf } from './message-of.js';
-import type { Performer } from './perform.js';
+import type { Performer, Work } from './perform.js';
 
 /** Why a run is asked to end early; the handler finds it as `signal.reason`. */
 export type StopReason = 'timeout' | 'cancelled' | 'shutdown' | 'lock lost';
@@ -28,9 +29,11 @@ export class Run {
   readonly #plan: RunPlan;
   readonly #returns: number;
   readonly #retries: RetryTerms;
-  readonly #stop = new AbortController();
-  readonly #abandoned = new AbortController();
+  readonly #stop = new LateSignal();
+  readonly #abandoned = new LateSignal();
   #reason: StopReason | undefined;
+  /** What to do when the run is asked to stop. */
+  #onStop: (() => void) | undefined;
 
   constructor(job: RunJob, payload: string, plan: RunPlan, { returns = 0, retries = {} }: RunTerms = {}) {
     this.job = job;
@@ -42,8 +45,10 @@ export class Run {
 
   /** Asks the handler to end; the first reason stands. */
   stop(reason: StopReason): void {
-    this.#reason ??= reason;
-    this.#stop.abort(this.#reason);
+    if (this.#reason !== undefined) return;
+    this.#reason = reason;
+    this.#stop.abort(reason);
+    this.#onStop?.();
   }
 
   /** Runs the handler. Never rejects. */
@@ -51,12 +56,20 @@ export class Run {
     const timeoutMs = this.#plan.performer.timeoutMs ?? this.#plan.timeoutMs;
     const timer = setTimeout(() => this.stop('timeout'), timeoutMs);
     const startedAtMs = Date.now();
+    const [stop, abandoned] = [this.#stop, this.#abandoned];
     const ctx: HandlerContext = {
-      signal: this.#stop.signal,
       ...services,
+      get signal() {
+        return stop.signal;
+      },
       running: { startedAtMs, deadlineAtMs: startedAtMs + timeoutMs },
     };
-    const work = { job: this.job, payload: this.#payload, ctx, abandoned: this.#abandoned.signal };
+    const work: Work = {
+      ...{ job: this.job, payload: this.#payload, ctx },
+      get abandoned() {
+        return abandoned.signal;
+      },
+    };
     try {
       return { kind: 'completed', value: await this.#orAbandoned(this.#plan.performer.perform(work)) };
     } catch (error) {
@@ -68,21 +81,30 @@ export class Run {
 
   /** What the work comes to, or a rejection once it has gone on for too long after its signal was aborted. */
   #orAbandoned<Value>(work: Promise<Value>): Promise<Value> {
-    const { signal } = this.#stop;
     return new Promise<Value>((resolve, reject) => {
       let grace: NodeJS.Timeout | undefined;
-      const onAbort = (): void => {
+      const onStop = (): void => {
         grace = setTimeout(() => {
-          reject(new Error(`abandoned: went on after its signal was aborted (${signal.reason})`));
+          reject(new Error(`abandoned: went on after its signal was aborted (${this.#reason})`));
           this.#abandoned.abort();
         }, this.#plan.abandonAfterMs);
       };
-      if (signal.aborted) onAbort();
-      signal.addEventListener('abort', onAbort, { once: true });
-      work.then(resolve, reject).finally(() => {
+      const over = (): void => {
         clearTimeout(grace);
-        signal.removeEventListener('abort', onAbort);
-      });
+        this.#onStop = undefined;
+      };
+      this.#onStop = onStop;
+      if (this.#reason !== undefined) onStop();
+      work.then(
+        (value) => {
+          over();
+          resolve(value);
+        },
+        (error: unknown) => {
+          over();
+          reject(error);
+        },
+      );
     });
   }
 

@@ -178,7 +178,7 @@ export class Runner extends EventEmitter<RunnerEvents> {
         termsOf(job.fields),
       );
       this.#running.set(token, { run, held });
-      if (!(await this.#isStillHeld(held, askedAt))) {
+      if (this.#isLate(askedAt) && !(await this.#isStillHeld(held, askedAt))) {
         this.#running.delete(token);
         this.wake();
         break;
@@ -199,13 +199,17 @@ export class Runner extends EventEmitter<RunnerEvents> {
     if (this.#running.size === 0) this.emit('idle');
   }
 
+  #isLate(heldAt: number): boolean {
+    return performance.now() - heldAt > this.source.lockMs / RENEWALS_PER_LOCK;
+  }
+
   /**
    * Whether a job that was asked for at `askedAt` is this worker's still: where the answer was long on its way, or this
    * process stood still, another one may run it by now. Then its lock is renewed before anything begins.
    */
   async #isStillHeld(held: Held, askedAt: number): Promise<boolean> {
     let heldAt = askedAt;
-    while (performance.now() - heldAt > this.source.lockMs / RENEWALS_PER_LOCK) {
+    while (this.#isLate(heldAt)) {
       heldAt = performance.now();
       try {
         const renewed = await throughPassingErrors(() => this.source.renew([held]), this.#leave.signal);

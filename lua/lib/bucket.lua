@@ -21,6 +21,7 @@
 ]]
 --- @include "lib/share"
 --- @include "lib/service"
+--- @include "lib/ready"
 
 -- The profile stands first, as its caller gave it.
 local PROFILE, PROFILE_BYTES = '<dddddddddd', 80
@@ -29,11 +30,13 @@ local BUCKET = PROFILE .. STATE
 local NOWHERE, DUE, READY = 0, 1, 2
 local UNLIMITED = 1e15
 local loaded
+-- What is stored, of buckets that were read together; false where nothing is.
+local fetched
 -- What stands for a bucket of which nothing is stored. Made in a call: Redis has no `struct` while it loads a library.
 local new
 
 local function begin_buckets()
-  loaded = {}
+  loaded, fetched = {}, {}
   new = new or struct.pack(PROFILE, 1e6, 0, 1, 250000, 1, 1e15, 0, 1000, 1e15, 1e15) ..
     struct.pack(STATE, 0, 0, 0, 1e6, 0, 0, math.huge, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 end
@@ -56,11 +59,28 @@ local function unpack_bucket(tenant, key, stored)
   }
 end
 
+-- Reads buckets together, of which some will be loaded in this call: every `step`-th of a list from `first` on is a tenant.
+local function fetch_buckets(list, first, step)
+  local keys, tenants, before = {}, {}, tag .. ':bucket:'
+  for i = first, #list, step do
+    local n = #keys + 1
+    keys[n], tenants[n] = before .. list[i], list[i]
+  end
+  local stored = call('MGET', unpack(keys))
+  for i = 1, #tenants do fetched[tenants[i]] = stored[i] end
+end
+
+local function stored_bucket(tenant, key)
+  local stored = fetched[tenant]
+  if stored == nil then stored = call('GET', key) end
+  return stored
+end
+
 local function load_bucket(tenant)
   local b = loaded[tenant]
   if b then return b end
   local key = tag .. ':bucket:' .. tenant
-  b = unpack_bucket(tenant, key, call('GET', key) or new)
+  b = unpack_bucket(tenant, key, stored_bucket(tenant, key) or new)
   loaded[tenant] = b
   return b
 end
@@ -82,6 +102,7 @@ end
 
 -- Where some of them begin in the packed state, and what stands from `active` on.
 local BURST_AT, CONC_AT, TAT_AT, T_AT, DELAYED_AT, HELD_AT, TAIL_AT, TAIL = 17, 41, 81, 105, 129, 225, 265, '<I4I4I4I4B'
+local TAIL_FROM = '264'
 
 -- Of a bucket that is due: if any of its waiting jobs was paid for, then not the first.
 local function due_at(stored)
@@ -96,15 +117,14 @@ end
 ]]
 local function unmoved_bucket(tenant)
   local key = tag .. ':bucket:' .. tenant
-  local stored = not loaded[tenant] and call('GET', key)
+  local stored = not loaded[tenant] and stored_bucket(tenant, key)
   if not stored or struct.unpack('<d', stored, CONC_AT) < UNLIMITED then return nil end
   local delayed_at = struct.unpack('<d', stored, DELAYED_AT)
   local active, waiting, odd, paid, flags = struct.unpack(TAIL, stored, TAIL_AT)
   if active == 0 or delayed_at <= now or flags % 4 == DUE and waiting > 0 and due_at(stored) <= now then return nil end
   local prefix = tag .. ':q:' .. tenant .. ':'
   return {
-    tenant = tenant, key = key, prefix = prefix, prioritized = prefix .. 'prioritized',
-    active_key = prefix .. 'active', active = active, waiting = waiting, odd = odd, paid = paid, flags = flags,
+    tenant = tenant, key = key, prefix = prefix, active_key = prefix .. 'active', active = active, waiting = waiting, odd = odd, paid = paid, flags = flags,
     delayed_at = delayed_at, indexed = flags % 8 >= 4, stopped = flags >= 8,
   }
 end
@@ -115,11 +135,13 @@ local function release(b)
   ty.running = ty.running - 1
   index_if_quiet(b)
   local flags = b.flags % 4 + (b.indexed and 4 or 0) + (b.stopped and 8 or 0)
-  call('SETRANGE', b.key, TAIL_AT - 1, struct.pack(TAIL, b.active, b.waiting, b.odd, b.paid, flags))
+  fetched[b.tenant] = nil
+  call('SETRANGE', b.key, TAIL_FROM, struct.pack(TAIL, b.active, b.waiting, b.odd, b.paid, flags))
 end
 
 -- Writes what the script changed. Every script that changes anything ends with it.
 local function save()
+  ready.write()
   for _, b in pairs(loaded) do
     if not b.forgotten then
       index_if_quiet(b)

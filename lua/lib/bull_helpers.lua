@@ -6,7 +6,7 @@
   waits for a marker: workers are told (lib/wake). Delayed jobs that fell due have been promoted before (lib/promote).
 ]]
 --- @include "lib/json"
---- @include "lib/shard"
+--- @include "lib/handed_job"
 
 -- Arguments that BullMQ packs for its scripts are handed over as they are, options of a job with the JSON that is stored of
 -- them.
@@ -19,6 +19,30 @@ local function addBaseMarkerIfNeeded() end
 local function addDelayMarkerIfNeeded() end
 local function promoteDelayedJobs() end
 
+-- Options that ask for it are refused.
+local function deduplicateJob() end
+local function requeueDeduplicatedJob() end
+
 local function getOrSetMaxEvents() return '10000' end
 -- Whatever makes a job wait trims the events, so what ends one need not.
 local function trimEvents() end
+
+-- How many run since the last job was taken.
+local active_now
+
+local function moveJobFromPrioritizedToActive(prioritized, active_key, counter)
+  local id = call('ZPOPMIN', prioritized)[1]
+  if id then active_now = call('LPUSH', active_key, id) else call('DEL', counter) end
+  return id
+end
+
+-- Who is answered knows how often the job started, and notes this start in its hash.
+local function prepareJobForProcessing(prefix, _, events, id, _, _, _, _, opts)
+  local job = prefix .. id
+  call('SET', job .. ':lock', opts.token, 'PX', opts.lockDuration)
+  call('XADD', events, '*', 'event', 'active', 'jobId', id, 'prev', 'waiting')
+  return { read_handed(job), id, active_now }
+end
+
+-- The next job is one of any bucket.
+local function fetchNextJob() end

@@ -2,7 +2,7 @@
   Hand the fairest ready job of any tenant to a worker. The order of gates: the type's capacity, the bucket's rate, its
   concurrency, then the job; nothing is held while waiting for something else.
 
-  Replies { 'job', turn, tenant, job id, fields of the job's hash... } or { 'nothing', µs to wait }; -1 µs: until an event; or
+  Replies { 'job', turn, tenant, job id, what lib/handed_job says... } or { 'nothing', µs to wait }; -1 µs: until an event; or
   where a permit is lacking what lib/spread says of that. A
   list within a list would cost Redis as much as three commands. The turn is "" where the type has but one shard, else the
   start tag that was served, the one that is first now ("none": nothing is ready), and µs to wait where that is none.
@@ -35,50 +35,36 @@ local function observe_start(promised, admitted)
   if guess then observe(guess * 1000, band + 0, (now_ms - admitted) * 1000) end
 end
 
-local function has_field(fields, name)
-  for i = 1, #fields, 2 do
-    if fields[i] == name then return true end
-  end
-  return false
+-- BullMQ's KEYS and ARGV, which are the same tables for every job.
+local active_keys, active_arguments
+
+-- In the job's hash, and in what was read of it.
+local function note_start(job, f, token)
+  f[4], f[5] = now_ms, f[5] and num(f[5] + 1) or '1'
+  call('HSET', job, 'processedOn', f[4], 'ats', f[5], 'pb', token)
 end
 
+-- The job at the head of the bucket as a reply, and how many of the bucket run with it; nil where there is none.
 local function take_from(b, start_tag, token, lock_ms)
-  local reply = bull_moveToActive({
-    never, b.active_key, b.prioritized, key_events, never, never, never, never, never, b.prefix .. 'pc', never,
-  }, { b.prefix, now_ms, { token = token, lockDuration = lock_ms, name = token } })
-  local id, fields = reply[2], reply[1]
-  if type(fields) ~= 'table' then return nil end
-  local data, priority, cost, start_by, promised, starts, admitted
-  for i = 1, #fields, 2 do
-    local name = fields[i]
-    if name == 'data' then
-      data = fields[i + 1]
-    elseif name == 'priority' then
-      priority = tonumber(fields[i + 1])
-    elseif name == 'hg:c' then
-      cost = tonumber(fields[i + 1])
-    elseif name == 'hg:s' then
-      start_by = true
-    elseif name == 'hg:w' then
-      promised = fields[i + 1]
-    elseif name == 'ats' then
-      starts = fields[i + 1]
-    elseif name == 'timestamp' then
-      admitted = fields[i + 1]
-    end
-  end
-  if not data then return drop_missing(b, id) end
+  active_keys[2], active_keys[3], active_keys[10] = b.active_key, b.prioritized, b.prefix .. 'pc'
+  active_arguments[1], active_arguments[2] = b.prefix, now_ms
+  active_arguments[3].token, active_arguments[3].lockDuration = token, lock_ms
+  local reply = bull_moveToActive(active_keys, active_arguments)
+  local f, id, active = reply[1], reply[2], reply[3]
+  if type(f) ~= 'table' then return nil end
+  if not f[1] then return drop_missing(b, id) end
 
-  cost = cost or 1
-  local paid = b.paid > 0 and has_field(fields, 'hg:p')
-  count_waiting(b, -1, priority, cost, paid)
-  count_bytes(b, -1, #data)
-  if start_by then drop_deadline(b, id) end
+  local is_first = not f[5]
+  note_start(b.prefix .. id, f, token)
+  local cost, paid = f[7] and tonumber(f[7]) or 1, b.paid > 0 and f[13]
+  count_waiting(b, -1, tonumber(f[12]), cost, paid)
+  count_bytes(b, -1, #f[1])
+  if f[14] then drop_deadline(b, id) end
   account_start(b, start_tag, cost, paid)
-  if promised and starts == '1' then observe_start(promised, admitted) end
+  if is_first and f[11] then observe_start(f[11], f[3]) end
   enter_run(token, b.tenant, id, permit.id, b.tat, b.jtat, ty.tat, b.finish, now)
   b.was_served = true
-  return { 'job', '', b.tenant, id, unpack(fields) }
+  return handed(b.tenant, id, f), active
 end
 
 -- Whether this call has seen that nothing more is ripe at its instant.
@@ -86,6 +72,9 @@ local all_ripened
 
 local function begin_ripening()
   all_ripened = false
+  if active_keys and active_keys[4] == key_events then return end
+  active_keys = { never, '', '', key_events, never, never, never, never, never, '', never }
+  active_arguments = { '', '', {} }
 end
 
 -- Buckets whose instant has come become ready, at most `limit` of them.
@@ -126,16 +115,28 @@ local function may_start(b)
   return next_startable_at(b, b.paid > 0 and call('ZCARD', b.prioritized)) <= now
 end
 
+-- Where a job was taken, `active` run now, and one fewer waits; what is remembered of that is asked anew where the bucket runs
+-- out by it, or jobs have joined.
+local function place_behind(b, active)
+  local waiting = b.waiting - 1
+  if not active then return place(b) end
+  if waiting < 1 or b.delayed_changed then waiting = call('ZCARD', b.prioritized) end
+  place_by(b, waiting, active)
+end
+
 -- The bucket at the head of …:ready leaves it, gives a job if it can, and goes where it belongs.
 local function take_from_head(tenant, start_tag, token, lock_ms, limit)
   local b = load_bucket(tenant)
   promote_due(b, limit)
   if b.where ~= READY then compete(b) end
   b.where = READY
-  local taken
-  if may_start(b) then taken = permit.lacking(b, start_tag) or take_from(b, start_tag, token, lock_ms) end
-  place(b)
-  return taken
+  local lacking, taken, active
+  if may_start(b) then
+    lacking = permit.lacking(b, start_tag)
+    if not lacking then taken, active = take_from(b, start_tag, token, lock_ms) end
+  end
+  place_behind(b, active)
+  return lacking or taken
 end
 
 -- Where there are other shards, tags may be older than what virtual time has come to meanwhile.
@@ -150,22 +151,24 @@ end
 
 -- The first start tag and µs to wait, as lua/turn.lua says them.
 local function standing()
-  local head, gate = call('ZRANGE', key_ready, '0', '0', 'WITHSCORES')[2], type_gate_at()
-  if head and gate <= now then return num(tag_to_serve(tonumber(head))), '0' end
+  local _, head = ready.first()
+  local gate = type_gate_at()
+  if head and gate <= now then return num(tag_to_serve(head)), '0' end
   return 'none', num(nothing_until(head and gate or math.max(gate, first_due()))[2])
 end
 
 local function fairest(token, lock_ms, limit)
   for _ = 1, limit do
-    local head = call('ZRANGE', key_ready, '0', '0', 'WITHSCORES')
-    if not head[1] then
+    local tenant, tag, heads = ready.first()
+    if not tenant then
       end_readiness()
       return nothing_until(first_due())
     end
     local gate = type_gate_at()
     if gate > now then return nothing_until(gate) end
-    local start_tag = tag_to_serve(tonumber(head[2]))
-    local taken = take_from_head(head[1], start_tag, token, lock_ms, limit)
+    if heads then fetch_buckets(heads, 1, 2) end
+    local start_tag = tag_to_serve(tag)
+    local taken = take_from_head(tenant, start_tag, token, lock_ms, limit)
     if taken then
       if ty.spread and taken[1] == 'job' then taken[2] = table.concat({ num(start_tag), standing() }, ' ') end
       return taken

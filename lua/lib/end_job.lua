@@ -17,10 +17,10 @@ local function remove_ended(b, id)
 end
 
 -- Whether a job's hash is there, whether its tenant was erased while it ran (then it leaves nothing, and nobody is told),
--- and who wants to be told of its end.
+-- who wants to be told of its end, and how many attempts it has made with the one that ends, as text.
 local function look_at(job)
-  local f = call('HMGET', job, 'timestamp', 'hg:z', 'hg:u')
-  return f[1], f[2], not f[2] and f[3]
+  local f = call('HMGET', job, 'timestamp', 'hg:z', 'hg:u', 'atm')
+  return f[1], f[2], not f[2] and f[3], f[4] and num(f[4] + 1) or '1'
 end
 
 local function forget(b, set, id)

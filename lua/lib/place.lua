@@ -27,7 +27,7 @@ end
 -- Whatever takes the last ready bucket away ends the time without a pause.
 local function unready(b)
   if b.where == READY then stop_competing(b) end
-  if call('ZREM', key_ready, b.tenant) == 1 and ty.busy > 0 and call('EXISTS', key_ready) == 0 then end_readiness() end
+  if ready.remove(b.tenant) and ty.busy > 0 and ready.is_empty() then end_readiness() end
 end
 
 local function park(b, at)
@@ -59,7 +59,7 @@ end
 local function make_ready(b)
   if b.where == DUE then call('ZREM', key_due, b.tenant) end
   -- A bucket that was ready keeps its start tag, unless it was just served.
-  if b.where ~= READY or b.was_served then call('ZADD', key_ready, num(tag_of(b)), b.tenant) end
+  if b.where ~= READY or b.was_served then ready.put(b.tenant, tag_of(b)) end
   if b.where ~= READY then compete(b) end
   b.where, b.was_served = READY, false
   if ty.busy == 0 then
@@ -69,8 +69,8 @@ local function make_ready(b)
   end
 end
 
-local function place(b)
-  local waiting, active = call('ZCARD', b.prioritized), call('LLEN', b.active_key)
+-- The bucket goes where it belongs; `waiting` and `active` are what BullMQ's lists hold.
+local function place_by(b, waiting, active)
   ty.running = ty.running + active - b.active
   if waiting > 0 and b.waiting == 0 then
     -- Becoming backlogged: what was not used is not saved up.
@@ -93,6 +93,10 @@ local function place(b)
   make_ready(b)
 end
 
+local function place(b)
+  place_by(b, call('ZCARD', b.prioritized), call('LLEN', b.active_key))
+end
+
 -- The same, trusting nothing that is remembered of the delayed jobs and of the sets. Only dispatch and settle, which run
 -- for every job, do trust it: the sets bring them to the bucket, and they take it out of there by themselves.
 local function place_anew(b)
@@ -100,7 +104,7 @@ local function place_anew(b)
   if b.where ~= DUE then call('ZREM', key_due, b.tenant) end
   if b.where ~= READY then
     unready(b)
-  elseif not call('ZSCORE', key_ready, b.tenant) then
+  elseif not ready.tag_of(b.tenant) then
     stop_competing(b)
     b.where = NOWHERE
   end

@@ -28,10 +28,10 @@ end
 
 -- A bucket that is ready stands where it would, had the cost been known.
 local function move_start_tag(b, units)
-  local was = b.where == READY and tonumber(call('ZSCORE', key_ready, b.tenant) or nil)
+  local was = b.where == READY and ready.tag_of(b.tenant)
   if not was then return end
   local start_tag = units > 0 and math.max(was, b.finish) or math.min(was, math.max(ty.v, b.finish))
-  call('ZADD', key_ready, num(start_tag), b.tenant)
+  ready.put(b.tenant, start_tag)
 end
 
 -- The start is undone: nothing of it was used.

@@ -11,9 +11,37 @@
 
 local MARKS, MARKS_BYTES = '<ddddd', 40
 
+-- Tokens and entries of runs that began in this call, tokens and locks of those that ended.
+local new_runs, old_runs, old_locks
+
+local function begin_runs()
+  new_runs, old_runs, old_locks = {}, {}, {}
+end
+
 local function enter_run(token, tenant, id, permit, tat, jtat, type_tat, finish, started)
-  local marks = struct.pack(MARKS, tat, jtat, type_tat, finish, started)
-  call('HSET', key_running, token, tenant .. ' ' .. id .. ' ' .. permit .. marks)
+  local n = #new_runs
+  new_runs[n + 1] = token
+  new_runs[n + 2] = tenant .. ' ' .. id .. ' ' .. permit .. struct.pack(MARKS, tat, jtat, type_tat, finish, started)
+end
+
+-- The lock goes at once where the job may run again within this call, under a new one.
+local function leave_run(token, lock, may_go_on)
+  old_runs[#old_runs + 1] = token
+  if may_go_on then call('DEL', lock) else old_locks[#old_locks + 1] = lock end
+end
+
+local function keep_runs()
+  if new_runs[1] then call('HSET', key_running, unpack(new_runs)) end
+  if old_runs[1] then call('HDEL', key_running, unpack(old_runs)) end
+  if old_locks[1] then call('DEL', unpack(old_locks)) end
+end
+
+-- Does some work and writes which runs it began and ended, even where it fails: nobody else knows of them.
+local function with_runs(work, ...)
+  local is_done, reply = pcall(work, ...)
+  keep_runs()
+  if not is_done then error(reply, 0) end
+  return reply
 end
 
 local function run_of(entry)
@@ -30,9 +58,11 @@ function permit.of(entry)
   return string.sub(entry, ends + 1, #entry - MARKS_BYTES)
 end
 
-local function is_run_of(entry, tenant, id)
+-- The same where the entry is of this job; nil where it is not.
+function permit.of_run(entry, tenant, id)
   local name = tenant .. ' ' .. id .. ' '
-  return entry and string.sub(entry, 1, #name) == name
+  if not entry or string.sub(entry, 1, #name) ~= name then return nil end
+  return string.sub(entry, #name + 1, #entry - MARKS_BYTES)
 end
 
 local function marks_of(entry)

@@ -94,11 +94,10 @@ local function measure_start(advance)
   if ty.busy == 0 or now <= scarce_since then return end
   local s = load_service()
   local span, work = now - math.max(s[STARTED], scarce_since), advance * ty.weights
-  for _, w in ipairs(WINDOWS) do
-    s[w.span] = s[w.span] * w.keep + span
-    s[w.work] = s[w.work] * w.keep + work
-    s[w.starts] = s[w.starts] * w.keep + 1
-    s[w.advance] = s[w.advance] * w.keep + advance
+  for i = 1, #WINDOWS do
+    local keep, at = WINDOWS[i].keep, WINDOWS[i].span
+    s[at], s[at + 1], s[at + 2], s[at + 3] =
+      s[at] * keep + span, s[at + 1] * keep + work, s[at + 2] * keep + 1, s[at + 3] * keep + advance
   end
   s[STARTED] = now
   observed = true

@@ -21,10 +21,10 @@ local function join_others()
 end
 
 function permit.bring(brought)
-  permit.is_needed = ty.spread and call('HEXISTS', key_type, 'permits') == 1
-  local id, units, valid_until = string.match(brought or '', '^(%S+) (%S+) (%S+)$')
-  local is_valid = id and now <= tonumber(valid_until)
-  permit.id, permit.units = is_valid and id or '', is_valid and tonumber(units) or 0
+  permit.is_needed, permit.id, permit.units = ty.spread and call('HEXISTS', key_type, 'permits') == 1, '', 0
+  if not brought or brought == '' then return end
+  local id, units, valid_until = string.match(brought, '^(%S+) (%S+) (%S+)$')
+  if id and now <= tonumber(valid_until) then permit.id, permit.units = id, tonumber(units) end
 end
 
 -- What the first job of a bucket, under a start tag, lacks to start, as a reply: { 'permit', turn, its cost, µs since 2025-01-01 by this
@@ -40,8 +40,7 @@ end
 local function keep_up(floor)
   if floor == '' then return end
   ty.spread = true
-  local head = call('ZRANGE', key_ready, '0', '0', 'WITHSCORES')[2]
-  head = head and tonumber(head)
+  local _, head = ready.first()
   local busy, from = string.match(call('HGET', key_type, 'joined') or '', '^(%S+) (%S+)$')
   floor = tonumber(floor)
   if head and busy == num(ty.busy) then

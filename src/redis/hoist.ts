@@ -6,6 +6,8 @@ export interface Hoisted {
   readonly body: string;
 }
 
+/** Another way to write a helper, which the ones below do not read. */
+const ASSIGNED_FUNCTION = /^local (\w+) = function ?\(/gm;
 const FUNCTION = /^local function (\w+)\(([^)]*)\)[\s\S]*?^end$/gm;
 const TOP_LEVEL_LOCALS = /^local (?!function\b)([\w, ]+?)(?: *=.*)?$/gm;
 const INNER_LOCALS = /\blocal (?:function )?([\w, ]+)|\bfor ([\w, ]+) (?:in|=)/g;
@@ -21,7 +23,8 @@ const RCALL = 'rcall';
  * another helper that stays. `kept` are helpers that the library has already: one of the same name and another text stays.
  * `replaced` are those for which the library has one of its own: they go.
  */
-export function hoist(text: string, kept: ReadonlyMap<string, string>, replaced: ReadonlySet<string>): Hoisted {
+export function hoist(script: string, kept: ReadonlyMap<string, string>, replaced: ReadonlySet<string>): Hoisted {
+  const text = script.replace(ASSIGNED_FUNCTION, 'local function $1(');
   const own = new Set([...text.matchAll(TOP_LEVEL_LOCALS)].flatMap(([, names = '']) => words(names)));
   own.delete(RCALL);
   for (const argument of ['KEYS', 'ARGV']) own.add(argument);
@@ -39,10 +42,15 @@ export function hoist(text: string, kept: ReadonlyMap<string, string>, replaced:
   return { functions, body };
 }
 
+/** The text of a script without its comments and texts. */
+export function codeOf(text: string): string {
+  return text.replace(COMMENTS_AND_TEXTS, '');
+}
+
 /** Names that a helper uses and does not declare itself. */
 function freeNames(source: string, parameters: string): string[] {
   const declared = new Set(words(parameters));
-  const code = source.replace(COMMENTS_AND_TEXTS, '');
+  const code = codeOf(source);
   for (const [, locals = '', loop = ''] of code.matchAll(INNER_LOCALS)) {
     for (const name of words(`${locals},${loop}`)) declared.add(name);
   }

@@ -2,8 +2,10 @@
  * What BullMQ's scripts ask Redis though a library knows the answer: by script, the question as it stands in the text, and
  * the answer. Each that is not asked saves a hundredth of what a job costs.
  *
- * There are no flows, so no job has children; jobs wait by priority, so the plain list of those that wait is empty; whoever
- * ends a job has looked whether it is there.
+ * There are no flows and no deduplication, so no job has children, a parent or a key of that kind; jobs wait by priority, so
+ * the plain list of those that wait is empty; whoever ends a job has looked whether it is there and how many attempts were
+ * made, which is stored with its result. Nobody is told that a queue has become empty: all queues of a shard have one stream,
+ * where that names none of them. Numbers are written as texts: Redis prints each with all its digits first.
  */
 const KNOWN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   moveToFinished: {
@@ -11,6 +13,12 @@ const KNOWN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'rcall("SCARD", jobIdKey .. ":dependencies")': '0',
     'rcall("ZCARD", jobIdKey .. ":unsuccessful")': '0',
     'rcall("LLEN", KEYS[1])': '0',
+    'rcall("LLEN", KEYS[2])': '1',
+    'rcall("HMGET", jobIdKey, "parentKey", "parent", "deid")': '{}',
+    'rcall("LREM", KEYS[2], -1, jobId)': 'rcall("LREM", KEYS[2], "-1", jobId)',
+    'rcall("HINCRBY", jobIdKey, "atm", 1)': "opts['made']",
+    'rcall("HSET", jobIdKey, ARGV[3], ARGV[4], "finishedOn", timestamp)':
+      'rcall("HSET", jobIdKey, ARGV[3], ARGV[4], "finishedOn", timestamp, "atm", attemptsMade)',
   },
   moveToActive: { 'rcall("RPOPLPUSH", waitKey, activeKey)': 'nil' },
 };

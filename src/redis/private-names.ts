@@ -1,3 +1,5 @@
+import { codeOf } from './hoist.js';
+
 /** Redis' Lua compiles at most so many local names of one chunk. */
 const MOST_LOCALS = 200;
 
@@ -9,17 +11,17 @@ const WHOLE_FUNCTION = /^local function (\w+)\([\s\S]*?^end$/gm;
 const BULL_FUNCTION = /^local function (bull_\w+)\(KEYS, ARGV\)$/m;
 
 /**
- * Puts each text into a block of its own in which the names stay that no later text uses: a chunk of Lua may have only 200
+ * Puts each text into a function of its own in which the names stay that no later text uses: a chunk of Lua may have only 200
  * local names, and most of a library's are nobody else's business.
  *
  * @param texts Parts of a library, each behind those that it needs.
  * @param rest What comes behind them all.
  */
 export function withPrivateNames(texts: readonly string[], rest: string): string[] {
-  const later = new Set(wordsOf(rest));
+  const later = new Set(wordsOf(codeOf(rest)));
   const blocks = texts.toReversed().map((text) => {
     const block = blockOf(text, later);
-    for (const word of wordsOf(text)) later.add(word);
+    for (const word of wordsOf(codeOf(text))) later.add(word);
     return block;
   });
   const shared = blocks.reduce((sum, { names }) => sum + names.length, 0);
@@ -45,8 +47,13 @@ function blockOf(text: string, later: ReadonlySet<string>): Block {
     // Declared before the block; here it only gets its value.
     return FUNCTION.test(line) || line.includes('=') ? [line.slice('local '.length)] : [];
   });
-  const declaration = names.length > 0 ? `local ${names.join(', ')}\n` : '';
-  return { names, block: `${declaration}do\n${inside.join('\n')}\nend` };
+  return { names, block: apart(names, inside) };
+}
+
+/** Lines in a function of their own, so that their local names are none of the chunk's, but for those declared before it. */
+function apart(names: readonly string[], lines: readonly string[]): string {
+  const declared = names.length > 0 ? [`local ${names.join(', ')};`] : [];
+  return [...declared, '(function()', ...lines, 'end)();'].join('\n');
 }
 
 /** BullMQ's own lines stay as they are: helpers that others use, or helpers of theirs, stand before the block. */
@@ -55,7 +62,7 @@ function bullBlockOf(text: string, name: string, at: number, later: ReadonlySet<
   const helpers = [...text.slice(0, at).matchAll(WHOLE_FUNCTION)].map(([source, helper = '']) => ({ source, helper }));
   const shared = helpers.toReversed().filter(({ source, helper }) => {
     if (!needed.has(helper)) return false;
-    for (const word of wordsOf(source)) needed.add(word);
+    for (const word of wordsOf(codeOf(source))) needed.add(word);
     return true;
   });
   const own = helpers.filter((helper) => !shared.includes(helper));
@@ -63,7 +70,7 @@ function bullBlockOf(text: string, name: string, at: number, later: ReadonlySet<
   const sources = (of: readonly (typeof helpers)[number][]) => of.map(({ source }) => source);
   return {
     names: [...shared.map(({ helper }) => helper), name],
-    block: [...sources(shared.toReversed()), `local ${name}`, 'do', ...sources(own), body, 'end'].join('\n'),
+    block: [...sources(shared.toReversed()), apart([name], [...sources(own), body])].join('\n'),
   };
 }
 

@@ -36,8 +36,7 @@ const LUA_DIR = findLuaDir(dirname(fileURLToPath(import.meta.url)));
 /** Helpers that take the place of BullMQ's own of the same names. */
 const BULL_HELPERS = 'lib/bull_helpers';
 /** What Redis has for scripts under global names. */
-const GLOBALS =
-  'cjson cmsgpack error ipairs math next pairs select string struct table tonumber tostring type unpack'.split(' ');
+const GLOBALS = 'cjson cmsgpack error ipairs math pairs string struct table tonumber tostring type unpack'.split(' ');
 const DIRECTIVE = /^--- @(include|bull) (?:"([\w/]+)"|(\w+))$/;
 
 /** BullMQ's own scripts by name, as its package ships them. */

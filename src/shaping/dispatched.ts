@@ -1,4 +1,4 @@
-import { asFields, asInteger, asList, asNumber, asText, asWord } from '../redis/reply.js';
+import { asInteger, asList, asNumber, asText, asWord } from '../redis/reply.js';
 
 /** The fields of a job's hash: BullMQ's own, and Headgate's, which begin with `hg:`. */
 export type JobFields = ReadonlyMap<string, string>;
@@ -40,16 +40,30 @@ export interface Turn {
   readonly waitUs: number | null;
 }
 
+/** In the order of lua/lib/handed_job.lua. */
+const HANDED = ['data', 'opts', 'timestamp', 'processedOn', 'ats', 'atm', 'hg:c', 'hg:n', 'hg:r', 'hg:u', 'hg:w'];
+const FIRST_HANDED = 4;
+
+function handedFields(reply: readonly unknown[]): JobFields {
+  const fields = new Map<string, string>();
+  for (const [i, name] of HANDED.entries()) {
+    const value = reply[FIRST_HANDED + i];
+    if (value !== null) fields.set(name, asText(value));
+  }
+  return fields;
+}
+
 /** What lua/lib/dispatch_next.lua says. */
 export function parseDispatched(raw: unknown): Dispatched {
-  const [kind, first, tenant, id, ...fields] = asList(raw);
+  const reply = asList(raw);
+  const [kind, first, tenant, id] = reply;
   const word = asWord(kind, ['job', 'nothing', 'permit']);
   if (word === 'nothing') return { kind: 'nothing', waitUs: orNull(asInteger(first)) };
   const turn = first === '' ? null : parseTurn(asText(first).split(' '));
   if (word === 'permit' && turn !== null) {
     return { kind: 'nothing', waitUs: 0, lacks: { cost: asNumber(tenant), atUs: asNumber(id), turn } };
   }
-  return { kind: 'job', tenant: asText(tenant), id: asText(id), fields: asFields(fields), turn };
+  return { kind: 'job', tenant: asText(tenant), id: asText(id), fields: handedFields(reply), turn };
 }
 
 /** Virtual time, the first start tag (`none` where nothing is ready) and the wait, as lua/turn.lua says it. */

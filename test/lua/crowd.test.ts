@@ -46,7 +46,7 @@ describe(`${CROWD.tenants} tenants of weights ${CROWD.weights} that want three t
   test.each<[title: string, fault: Fault]>([
     ['round robin without cost', [['b.finish = start_tag + cost / b.weight', 'b.finish = start_tag + 1 / b.weight']]],
     ['weights that are not looked at', [['b.finish = start_tag + cost / b.weight', 'b.finish = start_tag + cost']]],
-    ['newcomers without virtual time', [['num(tag_of(b))', 'num(b.finish)']]],
+    ['newcomers without virtual time', [['ready.put(b.tenant, tag_of(b))', 'ready.put(b.tenant, b.finish)']]],
   ])('would not be by %s', async (_, fault) => {
     const shares = await sharesIn(redis.shard(making(fault)), 1);
     expect(jain(shares)).toBeLessThan(0.99);

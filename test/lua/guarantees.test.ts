@@ -45,7 +45,7 @@ describe('it is noticed', () => {
       'G3',
       [['b.finish = start_tag + cost / b.weight', 'b.finish = start_tag + 1 / b.weight']],
     ],
-    ['newcomers without virtual time', 'G3', [['num(tag_of(b))', 'num(b.finish)']]],
+    ['newcomers without virtual time', 'G3', [['ready.put(b.tenant, tag_of(b))', 'ready.put(b.tenant, b.finish)']]],
     [
       'a cap checked outside the script',
       'G7',

@@ -25,7 +25,7 @@ describe('the differential test notices', () => {
     ['tat kept over a re-rate', [['b.tat = rescale(b.tat, b.T, T)', '']]],
     ['a jobRate kept over a re-rate', [['b.jtat = rescale(b.jtat, b.jT, jT)', '']]],
     ["the type's tat kept over a re-rate", [['ty.tat = now + (ty.tat - now) * T / ty.T', '']]],
-    ['newcomers without virtual time', [['num(tag_of(b))', 'num(b.finish)']]],
+    ['newcomers without virtual time', [['ready.put(b.tenant, tag_of(b))', 'ready.put(b.tenant, b.finish)']]],
     ['virtual time that stands still', [['ty.v = math.max(ty.v, start_tag)', '']]],
     ['a busy period without an end', [['then ty.v = ty.maxfin end', 'then end']]],
     ['round robin without cost', [['b.finish = start_tag + cost / b.weight', 'b.finish = start_tag + 1 / b.weight']]],
@@ -61,7 +61,7 @@ describe('the differential test notices', () => {
     ],
     ['bytes of a job given back that are not counted', [["count_bytes(b, 1, call('HSTRLEN', job, 'data'))", '']]],
     ['an expired job that is kept', [["if end_waiting(b, id, 'expired', keep_age, keep_count) then place(b) end", '']]],
-    ['a start-by that holds for a job that runs', [["elseif name == 'hg:s' then", "elseif name == 'hg:none' then"]]],
+    ['a start-by that holds for a job that runs', [['if f[14] then drop_deadline', 'if false then drop_deadline']]],
     [
       'a job asked to stop that waits again',
       [["if call('HEXISTS', job, 'hg:x') == 0 then return wait_again", 'do return wait_again']],
@@ -105,10 +105,7 @@ describe('the differential test notices', () => {
     ['a correction that the finish tag does not see', [['b.finish, marks.finish = corrected', 'local _ = corrected']]],
     ["a correction that the type's rate does not see", [['ty.tat, marks.type_tat = corrected', 'local _ = corrected']]],
     ['a mark that no correction moves', [['  return at + amount, mark + amount', '  return at + amount, mark']]],
-    [
-      'a ready bucket that keeps its tag over a correction',
-      [["  call('ZADD', key_ready, num(start_tag), b.tenant)", '']],
-    ],
+    ['a ready bucket that keeps its tag over a correction', [['  ready.put(b.tenant, start_tag)', '']]],
     ['a corrected cost that the next start does not see', [["call('HSET', job, 'hg:c', num(cost))", '']]],
     ['a busy upstream that costs', [['undo_start(b, tonumber(f[1]) or 1, marks, f[2])', '']]],
     [
@@ -126,9 +123,9 @@ describe('the differential test notices', () => {
       'an estimate that forgets the finish tag',
       [['turn_us(math.max(0, b.finish - ty.v) + cost / b.weight,', 'turn_us(cost / b.weight,']],
     ],
-    ['a start that is not compared with its promise', [["if promised and starts == '1' then", 'if false then']]],
+    ['a start that is not compared with its promise', [['if is_first and f[11] then', 'if false then']]],
     ["an estimate that forgets the bucket's concurrency", [['math.max(least, by_slot, wait', 'math.max(least, wait']]],
-    ['a second start that is compared with the promise', [["if promised and starts == '1' then", 'if promised then']]],
+    ['a second start that is compared with the promise', [['if is_first and f[11] then', 'if f[11] then']]],
     ['a job taken back that its old worker settles', [["call('HDEL', job, 'pb')", '']]],
     [
       'a clock that stands still after it stepped back',
