@@ -126,6 +126,8 @@ describe('the differential test notices', () => {
     ['a start that is not compared with its promise', [['if is_first and f[11] then', 'if false then']]],
     ["an estimate that forgets the bucket's concurrency", [['math.max(least, by_slot, wait', 'math.max(least, wait']]],
     ['a second start that is compared with the promise', [['if is_first and f[11] then', 'if f[11] then']]],
+    ['a run that nobody notes', [["if new_runs[1] then call('HSET'", "if new_runs[3] then call('HSET'"]]],
+    ['a run that stays noted', [["if old_runs[1] then call('HDEL'", "if old_runs[2] then call('HDEL'"]]],
     ['a job taken back that its old worker settles', [["call('HDEL', job, 'pb')", '']]],
     [
       'a clock that stands still after it stepped back',
