@@ -101,9 +101,16 @@ class LogOracle implements LimitOracle {
     this.#calls.push({ atUs: us, units: millionths(cost) });
   }
 
+  /** A log knows instants and no calls: whatever a clock that stepped back has brought to this one is given back like it. */
   refund(_: number, cost: number, takenAtUs: number): void {
-    const found = this.#calls.find(({ atUs, units }) => atUs === takenAtUs && units === millionths(cost));
-    this.#calls = this.#calls.filter((call) => call !== found);
+    let left = millionths(cost);
+    for (const call of this.#calls) {
+      if (call.atUs !== takenAtUs) continue;
+      const given = Math.min(left, call.units);
+      call.units -= given;
+      left -= given;
+    }
+    this.#calls = this.#calls.filter(({ units }) => units > 0);
   }
 }
 
