@@ -174,7 +174,8 @@ describe('the capacity of a type over its shards is never exceeded', () => {
     ['permits that are good for ever', [['id and now <= tonumber(valid_until)', 'id']]],
     ['starts without a permit', [["call('HEXISTS', key_type, 'permits') == 1", 'false']]],
   ])('which is noticed of %s', async (_, fault) => {
-    expect((await exceeds({ seed: SEED_OF_FAULTS, trials: 120, fault })).excess).toBeDefined();
+    // How calls of several processes meet is Redis' affair, so a fault may take many trials; the first that shows it is the last.
+    expect((await exceeds({ seed: SEED_OF_FAULTS, trials: 600, fault })).excess).toBeDefined();
   });
 
   test('nor is one that comes while jobs run, which is noticed where these are not counted', async () => {
