@@ -58,6 +58,8 @@ export class Pool extends EventEmitter<PoolEvents> {
   readonly #beforeWork: (() => Promise<void>) | undefined;
   readonly #outbox: PoolOptions['outbox'];
   readonly #unsubscribe: (() => void)[] = [];
+  /** What comes before work has been done. */
+  #mayWork = false;
 
   constructor(redis: RedisLink, subscriber: Subscriber, runners: readonly Runner[], options: PoolOptions) {
     super();
@@ -95,6 +97,7 @@ export class Pool extends EventEmitter<PoolEvents> {
   async #begin(): Promise<void> {
     await loadLibrary(this.#redis, library).catch(() => undefined); // It is loaded when first needed otherwise.
     await this.#beforeWork?.();
+    this.#mayWork = true;
     for (const runner of this.#runners) {
       try {
         await runner.source.configure();
@@ -109,7 +112,7 @@ export class Pool extends EventEmitter<PoolEvents> {
     const [verb, id] = message.split(' ');
     if (verb === 'cancel' && id !== undefined) runner.cancel(id);
     else if (verb === 'outbox') void this.#drain(runner);
-    else runner.wake();
+    else if (this.#mayWork) runner.wake();
   }
 
   #forward(runner: Runner): void {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DEFAULT_CAPACITY } from '../../src/model/profile.js';
+import { shardTag, wakeChannel } from '../../src/redis/keys.js';
 import { WorkSource } from '../../src/shaping/work-source.js';
 import type { Handler } from '../../workers/handler.js';
 import { ShapedType } from '../shaping/shaped-type.js';
@@ -67,6 +68,22 @@ const running = async (): Promise<number> => (await type.shaping.type(type.name)
 const stateOf = async (id: string) => (await type.shaping.job('a', id))?.state;
 
 describe('a pool', () => {
+  test('takes nothing before that is done which comes before work, whatever it hears', async () => {
+    await type.fill('a', 1);
+    const { open, run } = gated();
+    let seen: number | undefined;
+    const beforeWork = async () => {
+      while ((await redis.spublish(wakeChannel(shardTag(type.name)), 'wake')) === 0);
+      // Whoever goes by what was heard has asked Redis long before it has answered so often.
+      for (let answers = 0; answers < 200; answers += 1) await redis.ping();
+      seen = await running();
+    };
+    await served(run, { beforeWork });
+    expect(seen).toBe(0);
+    await expect.poll(() => open.length, PATIENCE).toBe(1);
+    open[0]?.end();
+  });
+
   test('never runs more at once than it has slots, and keeps all of them busy', async () => {
     let [now, most, done] = [0, 0, 0];
     let together: (() => void)[] = [];

@@ -19,6 +19,7 @@ export interface ServeOptions {
   readonly plan?: Partial<RunPlan>;
   readonly lockMs?: number;
   readonly stalledIntervalMs?: number;
+  readonly beforeWork?: () => Promise<void>;
 }
 
 const quiet = (): void => undefined;
@@ -44,7 +45,9 @@ export async function serve(options: ServeOptions) {
   const source = options.source(commands);
   const permits = new PermitDesk(commands, source.tag, { capacity: DEFAULT_CAPACITY }, [source]);
   const runner = new Runner(new TypeSource([source], permits), slots, plan, () => LOG);
-  const pool = new Pool(commands, new Subscriber(messages), [runner], { lockMs, stalledIntervalMs, maxStalled: 1 });
+  const { beforeWork = async () => undefined } = options;
+  const locks = { lockMs, stalledIntervalMs, maxStalled: 1 };
+  const pool = new Pool(commands, new Subscriber(messages), [runner], { ...locks, beforeWork });
   const ended: EndedRun[] = [];
   const errors: unknown[] = [];
   runner.on('ended', (run) => ended.push(run));
