@@ -65,4 +65,24 @@ describe('the judge of order', () => {
     ];
     expect(judgeOrder(openCase(trace, CONTRACT, DEFAULT_TOLERANCES)).violations).toHaveLength(violations);
   });
+
+  it.each([
+    ['while it waited', { from: 150, to: 900 }, { judged: 1, excused: 1 }, 0],
+    ['before it came', { from: 0, to: 90 }, { judged: 2, excused: 0 }, 1],
+    ['after it had started', { from: 2001, to: 3000 }, { judged: 2, excused: 0 }, 1],
+  ])('excuses a job that was overtaken only where something was broken %s', (_, bounds, counts, violations) => {
+    const who = { type: 'ocr', tenant: 'acme', cost: 1 };
+    const admission = { kind: 'admission' as const, ...who, priority: 4, delayMs: 0, status: 202 };
+    const start = { kind: 'start' as const, ...who, attempt: 1 };
+    const trace: Trace = [
+      { kind: 'outage', ...bounds, note: 'cut' },
+      { ...admission, sentAt: 100, answeredAt: 110, body: { id: 'first' } },
+      { ...admission, sentAt: 120, answeredAt: 130, body: { id: 'second' } },
+      { ...start, at: 1000, run: 1, job: 'second' },
+      { ...start, at: 2000, run: 2, job: 'first' },
+    ];
+    const judgement = judgeOrder(openCase(trace, CONTRACT, DEFAULT_TOLERANCES));
+    expect(judgement).toMatchObject(counts);
+    expect(judgement.violations).toHaveLength(violations);
+  });
 });
