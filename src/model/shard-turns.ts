@@ -13,6 +13,8 @@ interface Shard {
   head: number | null | undefined;
   /** While nothing is ready: when there may be something, by the caller's clock, in milliseconds. */
   until: number;
+  /** When it was said that there is something; `Infinity` where nothing was. */
+  dueAt: number;
   /** Dispatches under way there. */
   asked: number;
   /** By how much the head went on when a job was served, as was last seen. */
@@ -52,7 +54,8 @@ export class ShardTurns {
   #lookedAt = -Infinity;
 
   constructor(count: number) {
-    this.#shards = Array.from({ length: count }, () => ({ head: undefined, until: 0, asked: 0, step: 1, heard: 0 }));
+    const unknown = { head: undefined, until: 0, dueAt: Infinity, asked: 0, step: 1, heard: 0 };
+    this.#shards = Array.from({ length: count }, () => ({ ...unknown }));
   }
 
   /** Up to where virtual time has come in any shard. */
@@ -80,9 +83,10 @@ export class ShardTurns {
     return best;
   }
 
-  /** Whether it was heard that something may start there, and nothing since that puts it in doubt. */
-  isReady(shard: number): boolean {
-    return typeof this.#shard(shard).head === 'number';
+  /** Whether it was heard that something may start there by now, and nothing since that puts it in doubt. */
+  isReady(shard: number, now: number): boolean {
+    const { head, dueAt } = this.#shard(shard);
+    return head === null ? dueAt <= now : head !== undefined;
   }
 
   /** How long until something may start, in milliseconds. */
@@ -172,7 +176,8 @@ export class ShardTurns {
 
 function stand(shard: Shard, { head, waitMs }: Pick<ShardStanding, 'head' | 'waitMs'>, now: number): void {
   shard.head = head;
-  shard.until = now + Math.min(FALLBACK_MS, waitMs ?? FALLBACK_MS);
+  shard.dueAt = now + (waitMs ?? Infinity);
+  shard.until = Math.min(shard.dueAt, now + FALLBACK_MS);
 }
 
 function mayStart({ head, until }: Shard, now: number): boolean {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setImmediate as whenIdle } from 'node:timers/promises';
 import type { PermitAnswer } from '../model/permit-book.js';
 import { hasLimit } from '../model/profile.js';
 import { answersOf } from '../redis/answers-of.js';
@@ -64,6 +65,7 @@ export class PermitDesk {
   readonly #shards: readonly PermitShard[];
   readonly #heard = new Map<number, Heard>();
   #changes: Change[] = [];
+  #flushing: Promise<void> | undefined;
 
   /** @param home The type's first shard; `shards` are all of them, in their order. */
   constructor(redis: RedisLink, home: ShardTag, settings: PermitSettings, shards: readonly PermitShard[]) {
@@ -90,6 +92,9 @@ export class PermitDesk {
    * Fetches from a shard: `send` sends a dispatch with a permit, or with '' where none is known to be needed. A
    * permit of which nobody knows whether a run has it, after an error or `undefined`, is left to {@link reconcile}.
    *
+   * Where something is known to be ready, the permit is taken first, for what is known of the shard; after a wrong guess not
+   * again before the shard has said what it lacks: others may be quicker there.
+   *
    * @param isReady Whether something is known to be ready there.
    */
   async fetch(
@@ -109,7 +114,10 @@ export class PermitDesk {
       }
       if (permit) this.#change([permit.id, 0, 'end']);
       lacks = found.lacks;
-      if (lacks === undefined) return found;
+      if (lacks === undefined) {
+        if (permit) this.#heard.delete(shard);
+        return found;
+      }
       this.#heard.set(shard, { ...lacks, heardAt: performance.now() });
     }
     return { kind: 'turned away', waitUs: 0 };
@@ -132,11 +140,17 @@ export class PermitDesk {
 
   /** Tells what changed, unless that was told along with a permit that was asked for. What cannot be told now is told later. */
   async flush(): Promise<void> {
+    await this.#flushing;
     try {
-      while (this.#changes.length > 0) await this.#send(['', '', '', '']);
+      await this.#tellAll();
     } catch (error) {
       if (!isPassing(error)) throw error;
     }
+  }
+
+  /** The same, and nobody waits: a permit that is asked for at once takes along what changed. */
+  flushSoon(): void {
+    if (this.#changes.length > 0) this.#flushing ??= this.#flushWhenIdle();
   }
 
   /** Gives up what no run holds and nothing can be started with any more, as far as Redis can be asked now. */
@@ -154,6 +168,21 @@ export class PermitDesk {
       if (!isPassing(error)) throw error;
     }
     await this.flush();
+  }
+
+  async #flushWhenIdle(): Promise<void> {
+    await whenIdle();
+    try {
+      await this.#tellAll();
+    } catch {
+      // What could not be told goes with the next permit, and what is wrong is heard there.
+    } finally {
+      this.#flushing = undefined;
+    }
+  }
+
+  async #tellAll(): Promise<void> {
+    while (this.#changes.length > 0) await this.#send(['', '', '', '']);
   }
 
   async #giveUpIdle(shard: number, untilUs: ReadonlyMap<string, number>): Promise<void> {

@@ -99,7 +99,9 @@ export class TypeSource {
     const begun = doubted === undefined ? undefined : await this.#take(doubted, token);
     if (begun?.kind === 'job') return begun;
     const found = await this.#takeNext(token);
-    await this.#permits.flush();
+    // A job does not wait until others have heard what became of their permits.
+    if (found.kind === 'job') this.#permits.flushSoon();
+    else await this.#permits.flush();
     return found;
   }
 
@@ -211,7 +213,7 @@ export class TypeSource {
       if (this.#turns.needsLook(performance.now())) await this.#look();
       const shard = this.#turns.next(performance.now());
       if (shard === undefined) return { kind: 'nothing', waitUs: this.#turns.waitMs(performance.now()) * 1000 };
-      const isReady = this.#turns.isReady(shard);
+      const isReady = this.#turns.isReady(shard, performance.now());
       const found = await this.#permits.fetch(shard, isReady, (permit) => this.#take(shard, token, permit));
       if (found?.kind === 'job') return found;
       if (found?.kind === 'turned away') return { kind: 'nothing', waitUs: found.waitUs };

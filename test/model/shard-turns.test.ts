@@ -143,3 +143,30 @@ describe('whose turn it is', () => {
     expect([turns.needsLook(99), turns.needsLook(100)]).toEqual([false, true]);
   });
 });
+
+describe('something is known to be ready in a shard', () => {
+  const shard = (head: number | null, waitMs: number | null) => {
+    const turns = new ShardTurns(1);
+    turns.look()([{ virtualTime: 0, head, waitMs }], 0);
+    return turns;
+  };
+
+  test('that has said so', () => {
+    expect(shard(1, null).isReady(0, 0)).toBe(true);
+  });
+
+  test('once the time has come that it said', () => {
+    const turns = shard(null, 30);
+    expect([turns.isReady(0, 29), turns.isReady(0, 30)]).toEqual([false, true]);
+  });
+
+  test('not where it is only asked again because a wake-up may be lost', () => {
+    for (const waitMs of [null, 6000]) expect(shard(null, waitMs).isReady(0, 5000)).toBe(false);
+  });
+
+  test('not after a wake-up, which may be another’s', () => {
+    const turns = shard(1, null);
+    turns.woken(0);
+    expect(turns.isReady(0, 0)).toBe(false);
+  });
+});

@@ -1,7 +1,9 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Capacity, DEFAULT_CAPACITY } from '../../src/model/profile.js';
 import { encodeTenant, permitsKey, queuePrefix, scheduleKeys } from '../../src/redis/keys.js';
+import { watchScripts } from '../../src/redis/script.js';
 import { Shards } from '../../src/redis/shards.js';
 import { openTypeSource } from '../../src/shaping/open-type-source.js';
 import { typeSettings } from '../../src/shaping/settings.js';
@@ -253,5 +255,58 @@ describe('a capacity that changes under way', () => {
     expect(await limited.take(10)).toHaveLength(0);
     await limited.become({ concurrency: 4 });
     expect(await limited.take(10)).toHaveLength(4);
+  });
+});
+
+describe('what a start waits for, of a type with a capacity', () => {
+  /** The verbs that were answered during the dispatch that found a job, tried until one did, but for looks. */
+  async function answeredIn(source: TypeSource): Promise<string[]> {
+    for (;;) {
+      const verbs: string[] = [];
+      watchScripts(redis, (verb) => verbs.push(verb));
+      const found = await source.dispatch(source.newToken());
+      const answered = verbs.filter((verb) => verb !== 'turn');
+      if (found.kind === 'job') return answered;
+      await pause((found.waitUs ?? 0) / 1000);
+    }
+  }
+  afterEach(() => watchScripts(redis, () => undefined));
+
+  test('a permit and a dispatch, also where the bucket has just become due by the clock', async () => {
+    const limited = await LimitedType.open({ concurrency: 50 });
+    limited.type.profiles.set(FIRST, { ratePerSecond: 20, burst: 1 });
+    await limited.type.fill(FIRST, 6);
+    // Nobody knows yet what is there.
+    expect(await answeredIn(limited.source)).toEqual(['dispatch', 'permit', 'dispatch']);
+    for (let start = 2; start <= 6; start += 1) {
+      expect(await answeredIn(limited.source)).toEqual(['permit', 'dispatch']);
+    }
+  });
+
+  test('where another process was quicker, no permit is taken before the shard has said that it lacks one', async () => {
+    const limited = await LimitedType.open({ concurrency: 50 });
+    limited.type.profiles.set(FIRST, { ratePerSecond: 4, burst: 1 });
+    await limited.type.fill(FIRST, 3);
+    await limited.take(2);
+    await answeredIn(limited.another());
+    const verbs: string[] = [];
+    watchScripts(redis, (verb) => verbs.push(verb));
+    expect(await limited.take(1)).toEqual([]);
+    expect(verbs).toEqual(['permit', 'dispatch', 'permit']);
+    expect(await answeredIn(limited.source)).toEqual(['dispatch', 'permit', 'dispatch']);
+  });
+
+  test('not for what others are told of its permit', async () => {
+    const limited = await LimitedType.open({ concurrency: 50 });
+    await limited.type.fill(FIRST, 2, { cost: 3 });
+    await limited.type.fill(FIRST, 1);
+    await limited.take(2);
+    const costs = async () => {
+      const permits = await redis.hvals(permitsKey(shards.tags(limited.type.name)[0] ?? limited.type.work.tag));
+      return permits.map((permit) => Number(permit.split(' ')[2])).sort();
+    };
+    expect(await answeredIn(limited.source)).toEqual(['permit', 'dispatch']);
+    expect(await costs()).toEqual([3, 3, 3]);
+    await expect.poll(costs).toEqual([1, 3, 3]);
   });
 });
