@@ -32,11 +32,11 @@ export const RENEWALS_PER_LOCK = 3;
 
 /**
  * The slots of one type in one process. States: idle (waiting for a wake-up, the next due bucket or the fallback),
- * fetching (one dispatch at a time, until all slots are taken or nothing may start), stopping (nothing is taken).
+ * fetching (until all slots are taken or nothing may start), stopping (nothing is taken).
  *
- * Invariants: at most one dispatch without a job is under way; `free + running = slots`; a slot that settles a job asks
- * for the next one in the same script, so a busy system needs no wake-ups at all. A crash leaves what ran to the
- * recoverer of any worker.
+ * Invariants: a look begins with one dispatch; over several shards each job that it finds lets one more be under way, so at most one more than
+ * it found jobs, and no more than slots are free; over one shard it is one at a time. `free + running = slots`; a slot that settles a job
+ * asks for the next one in the same script, so a busy system needs no wake-ups at all. A crash leaves what ran to the recoverer of any worker.
  */
 export class Runner extends EventEmitter<RunnerEvents> {
   readonly source: TypeSource;
@@ -49,6 +49,8 @@ export class Runner extends EventEmitter<RunnerEvents> {
   #stopping = false;
   #fetching: Promise<void> | undefined;
   #fetchAgain = false;
+  /** Dispatches of the look under way. */
+  #asked = 0;
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Infinity;
   #heardAt = performance.now();
@@ -126,28 +128,46 @@ export class Runner extends EventEmitter<RunnerEvents> {
   async #fetch(): Promise<void> {
     do {
       this.#fetchAgain = false;
-      try {
-        await this.#fill();
-      } catch (error) {
-        if (!this.#stopping) this.emit('error', error);
-        this.#waitFor(FALLBACK_MS * 1000);
-      }
+      await this.#fill();
     } while (this.#fetchAgain && !this.#stopping);
     this.#fetching = undefined;
   }
 
   /** Takes jobs until all slots are taken or nothing may start. */
   async #fill(): Promise<void> {
-    while (!this.#stopping && this.#running.size < this.slots) {
-      const token = this.source.newToken();
-      const askedAt = performance.now();
+    const beside: Promise<void>[] = [];
+    try {
+      while (this.#hasSlotToFill && (await this.#takeOne())) {
+        // There a fetch may take several commands, and takes none where nothing is ready.
+        if (this.source.isSpread && this.#hasSlotToFill) beside.push(this.#fill());
+      }
+    } catch (error) {
+      if (!this.#stopping) this.emit('error', error);
+      this.#waitFor(FALLBACK_MS * 1000);
+    }
+    await Promise.all(beside);
+  }
+
+  get #hasSlotToFill(): boolean {
+    return !this.#stopping && this.#running.size + this.#asked < this.slots;
+  }
+
+  /** Whether there was a job for a free slot. */
+  async #takeOne(): Promise<boolean> {
+    const token = this.source.newToken();
+    const askedAt = performance.now();
+    this.#asked += 1;
+    try {
       const found = await throughPassingErrors(() => this.source.dispatch(token), this.#leave.signal);
       this.#heardAt = performance.now();
       const knownAt = this.#knownAt;
       this.#knownAt = undefined;
       if (found.kind === 'job' && knownAt !== undefined) this.emit('taken', this.#heardAt - knownAt);
-      if (found.kind === 'nothing') return this.#waitFor(found.waitUs);
-      void this.#work(token, found, askedAt);
+      if (found.kind === 'job') void this.#work(token, found, askedAt);
+      else this.#waitFor(found.waitUs);
+      return found.kind === 'job';
+    } finally {
+      this.#asked -= 1;
     }
   }
 

@@ -13,7 +13,8 @@ import { Runner } from '../../workers/runner.js';
 
 export interface ServeOptions {
   readonly socketPath: string;
-  readonly source: (redis: ReturnType<typeof openConnection>) => WorkSource;
+  /** The shards of the type, in their order. */
+  readonly source: (redis: ReturnType<typeof openConnection>) => WorkSource | readonly WorkSource[];
   readonly run: Handler['run'];
   readonly slots: number;
   readonly plan?: Partial<RunPlan>;
@@ -42,9 +43,11 @@ export async function serve(options: ServeOptions) {
     abandonAfterMs: 100,
     ...options.plan,
   };
-  const source = options.source(commands);
-  const permits = new PermitDesk(commands, source.tag, { capacity: DEFAULT_CAPACITY }, [source]);
-  const runner = new Runner(new TypeSource([source], permits), slots, plan, () => LOG);
+  const shards = [options.source(commands)].flat();
+  const [first] = shards;
+  if (first === undefined) throw new RangeError('a type has one shard at least');
+  const permits = new PermitDesk(commands, first.tag, { capacity: DEFAULT_CAPACITY }, shards);
+  const runner = new Runner(new TypeSource(shards, permits), slots, plan, () => LOG);
   const { beforeWork = async () => undefined } = options;
   const locks = { lockMs, stalledIntervalMs, maxStalled: 1 };
   const pool = new Pool(commands, new Subscriber(messages), [runner], { ...locks, beforeWork });
