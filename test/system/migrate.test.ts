@@ -72,6 +72,23 @@ describe('headgate over data of an older form', () => {
     expect(await stored()).toEqual(before);
   });
 
+  it('is said by the doctor, who changes nothing', async () => {
+    const before = await stored();
+    const { code, stdout } = await folder.run('doctor', ['--json']);
+    expect([code, JSON.parse(stdout).findings]).toEqual([
+      1,
+      expect.arrayContaining([
+        expect.objectContaining({
+          about: 'data',
+          level: 'fault',
+          says: expect.stringContaining('has format 3; this version reads format 4'),
+          mend: expect.stringContaining('headgate migrate'),
+        }),
+      ]),
+    ]);
+    expect(await stored()).toEqual(before);
+  });
+
   it('says what there is to do, and does nothing of it, when it is only asked to look', async () => {
     const before = await stored();
     const { code, stdout } = await folder.run('migrate', ['--dry-run', '--json']);
@@ -92,6 +109,7 @@ describe('headgate over data of an older form', () => {
     const before = await stored();
     expect(await folder.run('migrate')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^nothing to do/) });
     expect(await stored()).toEqual(before);
+    expect((await folder.run('doctor')).stdout).not.toMatch(/^fault +data/m);
   });
 
   it('leaves it alone while a process serves, names that one, and does it when it has ended', async () => {

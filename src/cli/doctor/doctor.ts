@@ -10,6 +10,7 @@ import { type ClusterTarget, type RedisTarget, targetOf } from '../../redis/redi
 import { faultOfRights } from '../../redis/refuse-unusable.js';
 import type { Remote } from '../remote.js';
 import { configFindings, faultyConfig } from './config-findings.js';
+import { dataFindings } from './data-findings.js';
 import type { Finding } from './finding.js';
 import { redisFindings } from './redis-findings.js';
 
@@ -38,19 +39,23 @@ function nodeFinding(version: string): Finding {
   return { about: 'node', level: 'fault', says: `${version} is too old`, mend: 'install Node 20.19 or later' };
 }
 
-async function examineRedis({ redis, dataDir, memory }: Config): Promise<Finding[]> {
+async function examineRedis(config: Config): Promise<Finding[]> {
+  const { redis, dataDir, memory } = config;
   if (redis.kind === 'embedded') {
     const target = await embeddedTarget(dataDir);
     const found = target === undefined ? undefined : await inspectRedis(target, WITHIN_MS);
-    return found !== undefined && 'facts' in found ? redisFindings(found.facts, memory) : [await embeddedFinding()];
+    if (target === undefined || found === undefined || !('facts' in found)) return [await embeddedFinding()];
+    return [...redisFindings(found.facts, memory), ...(await dataFindings(config, target, WITHIN_MS))];
   }
   const target = targetOf(redis);
   const all = await inspectMasters(target, WITHIN_MS);
-  return all.flatMap((found) => {
+  const said = all.flatMap((found) => {
     const findings = findingsOf(found, target, memory);
     const { server } = found;
     return server === undefined ? findings : findings.map((each) => ({ ...each, says: `${server}: ${each.says}` }));
   });
+  const isUsable = all.every((found) => 'facts' in found && !faultOfRights(found.facts.missing, target));
+  return isUsable ? [...said, ...(await dataFindings(config, target, WITHIN_MS))] : said;
 }
 
 function findingsOf(found: Inspection, target: RedisTarget | ClusterTarget, memory: MemoryLimits): Finding[] {

@@ -2,7 +2,7 @@ import { table } from '../remote.js';
 
 /** One thing that the doctor looked at. */
 export interface Finding {
-  readonly about: 'node' | 'config' | 'handlers' | 'keys' | 'redis' | 'api';
+  readonly about: 'node' | 'config' | 'handlers' | 'keys' | 'redis' | 'data' | 'api';
   /** `fault`: Headgate does not work, or may lose jobs. `warning`: it works, perhaps not as meant. */
   readonly level: 'ok' | 'warning' | 'fault';
   readonly says: string;
