@@ -8,7 +8,7 @@ export interface Cursor {
  * What a cursor looks like, as a regular expression: a number as Redis writes scores, and an id. Redis refuses a score
  * that is no number.
  */
-export const CURSOR_PATTERN = '^(-?[0-9]{1,20}(?:\\.[0-9]{1,25})?(?:[eE][+-]?[0-9]{1,3})?)~([\\x21-\\x7e]{1,128})$';
+export const CURSOR_PATTERN = '^(-?[0-9]{1,25}(?:\\.[0-9]{1,25})?(?:[eE][+-]?[0-9]{1,3})?)~([\\x21-\\x7e]{1,128})$';
 
 const SHAPE = new RegExp(CURSOR_PATTERN);
 

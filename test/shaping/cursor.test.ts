@@ -10,6 +10,7 @@ test('a cursor is read back as it was written, with any score that Redis writes'
       '7.3715254853632e+15',
       '1.5e-7',
       '-1',
+      '-100000000000000000000',
       '0.10000000000000001',
       '0.0000010000000000000002',
     ),
