@@ -34,9 +34,10 @@ export const RENEWALS_PER_LOCK = 3;
  * The slots of one type in one process. States: idle (waiting for a wake-up, the next due bucket or the fallback),
  * fetching (until all slots are taken or nothing may start), stopping (nothing is taken).
  *
- * Invariants: a look begins with one dispatch; over several shards each job that it finds lets one more be under way, so at most one more than
- * it found jobs, and no more than slots are free; over one shard it is one at a time. `free + running = slots`; a slot that settles a job
- * asks for the next one in the same script, so a busy system needs no wake-ups at all. A crash leaves what ran to the recoverer of any worker.
+ * Invariants: a look begins with one dispatch; over several shards each job that it finds lets one more be under way, where
+ * something else may be ready, so at most one more than it found jobs, and no more than slots are free; over one shard it
+ * is one at a time. `free + running = slots`; a slot that settles a job asks for the next one in the same script, so a busy
+ * system needs no wake-ups at all. A crash leaves what ran to the recoverer of any worker.
  */
 export class Runner extends EventEmitter<RunnerEvents> {
   readonly source: TypeSource;
@@ -138,8 +139,8 @@ export class Runner extends EventEmitter<RunnerEvents> {
     const beside: Promise<void>[] = [];
     try {
       while (this.#hasSlotToFill && (await this.#takeOne())) {
-        // There a fetch may take several commands, and takes none where nothing is ready.
-        if (this.source.isSpread && this.#hasSlotToFill) beside.push(this.#fill());
+        // Over several shards a fetch may take several commands, one after the other.
+        if (this.#hasSlotToFill && this.source.mayHaveMore) beside.push(this.#fill());
       }
     } catch (error) {
       if (!this.#stopping) this.emit('error', error);

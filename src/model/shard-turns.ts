@@ -15,7 +15,7 @@ interface Shard {
   until: number;
   /** When it was said that there is something; `Infinity` where nothing was. */
   dueAt: number;
-  /** Dispatches under way there. */
+  /** Fetches that are meant for it, from when it was chosen until it answered. */
   asked: number;
   /** By how much the head went on when a job was served, as was last seen. */
   step: number;
@@ -83,10 +83,27 @@ export class ShardTurns {
     return best;
   }
 
-  /** Whether it was heard that something may start there by now, and nothing since that puts it in doubt. */
+  /**
+   * Whether it was heard that something may start there by now, and nothing since that puts it in doubt: what has only become due
+   * another fetch may be about to take.
+   */
   isReady(shard: number, now: number): boolean {
-    const { head, dueAt } = this.#shard(shard);
-    return head === null ? dueAt <= now : head !== undefined;
+    const { head, dueAt, asked } = this.#shard(shard);
+    return head === null ? dueAt <= now && asked === 0 : head !== undefined;
+  }
+
+  /** Whether something may start beside what fetches are under way for. */
+  mayHaveMore(now: number): boolean {
+    return this.#shards.some((shard) => typeof shard.head === 'number' || (mayStart(shard, now) && shard.asked === 0));
+  }
+
+  /** A fetch is meant for a shard that it does not ask yet. What is answered ends that. */
+  choose(shard: number): () => void {
+    const chosen = this.#shard(shard);
+    chosen.asked += 1;
+    return () => {
+      chosen.asked -= 1;
+    };
   }
 
   /** How long until something may start, in milliseconds. */

@@ -9,7 +9,7 @@ import { FetchesInDoubt } from './fetches-in-doubt.js';
 import { inCommon } from './in-common.js';
 import { learnTurn } from './learn-turn.js';
 import { listenToShards } from './listen-to-shards.js';
-import type { PermitDesk } from './permit-desk.js';
+import type { PermitDesk, TurnedAway } from './permit-desk.js';
 import type { Dispatched, Emitted } from './scripts.js';
 import { standingOf } from './standing-of.js';
 import { tokensByShard } from './tokens-by-shard.js';
@@ -59,6 +59,11 @@ export class TypeSource {
   /** Whether the type has several shards. */
   get isSpread(): boolean {
     return this.#shards.length > 1;
+  }
+
+  /** Whether another fetch may find something now, beside those that are under way. Of one shard nobody knows. */
+  get mayHaveMore(): boolean {
+    return this.isSpread && this.#turns.mayHaveMore(performance.now());
   }
 
   /** How long a lock lasts, in milliseconds. */
@@ -213,10 +218,27 @@ export class TypeSource {
       if (this.#turns.needsLook(performance.now())) await this.#look();
       const shard = this.#turns.next(performance.now());
       if (shard === undefined) return { kind: 'nothing', waitUs: this.#turns.waitMs(performance.now()) * 1000 };
-      const isReady = this.#turns.isReady(shard, performance.now());
-      const found = await this.#permits.fetch(shard, isReady, (permit) => this.#take(shard, token, permit));
+      const found = await this.#takeFrom(shard, token);
       if (found?.kind === 'job') return found;
       if (found?.kind === 'turned away') return { kind: 'nothing', waitUs: found.waitUs };
+    }
+  }
+
+  async #takeFrom(shard: number, token: string): Promise<Dispatched | TurnedAway | undefined> {
+    const isReady = this.#turns.isReady(shard, performance.now());
+    let leave = this.#turns.choose(shard);
+    const send = async (permit: string) => {
+      leave();
+      try {
+        return await this.#take(shard, token, permit);
+      } finally {
+        leave = this.#turns.choose(shard);
+      }
+    };
+    try {
+      return await this.#permits.fetch(shard, isReady, send);
+    } finally {
+      leave();
     }
   }
 

@@ -164,9 +164,43 @@ describe('something is known to be ready in a shard', () => {
     for (const waitMs of [null, 6000]) expect(shard(null, waitMs).isReady(0, 5000)).toBe(false);
   });
 
+  test('not where it has only become due, and another fetch is meant for it', () => {
+    const due = shard(null, 30);
+    const leave = due.choose(0);
+    expect(due.isReady(0, 30)).toBe(false);
+    leave();
+    expect(due.isReady(0, 30)).toBe(true);
+  });
+
   test('not after a wake-up, which may be another’s', () => {
     const turns = shard(1, null);
     turns.woken(0);
     expect(turns.isReady(0, 0)).toBe(false);
+  });
+});
+
+describe('there may be more than the fetches under way are for', () => {
+  const shardsOf = (...heads: (number | null)[]) => {
+    const turns = new ShardTurns(heads.length);
+    turns.look()(
+      heads.map((head) => ({ virtualTime: 0, head, waitMs: head === null ? 30 : null })),
+      0,
+    );
+    return turns;
+  };
+
+  test('where a shard has said that something is ready, however many ask it', () => {
+    const turns = shardsOf(1, null);
+    turns.choose(0);
+    turns.ask(0);
+    expect(turns.mayHaveMore(0)).toBe(true);
+  });
+
+  test('where one has become due that nobody asks yet', () => {
+    const turns = shardsOf(null, null);
+    turns.choose(0);
+    expect([turns.mayHaveMore(29), turns.mayHaveMore(30)]).toEqual([false, true]);
+    turns.choose(1);
+    expect(turns.mayHaveMore(30)).toBe(false);
   });
 });
