@@ -30,6 +30,7 @@
 --- @include "lib/eta"
 --- @include "lib/door_charge"
 --- @include "lib/offered"
+--- @include "lib/joining"
 --- @bull addPrioritizedJob
 --- @bull addDelayedJob
 
@@ -93,48 +94,50 @@ local function refusal(job, e)
   end
   if not closed and policed then closed = nonconformity(job) end
   if closed then return closed end
-  if held + 1 > b.depth then
-    closed = { 'rejected', 'bucket_full', 'depth', next_place_in(b, waiting), 0 }
-  elseif b.bytes + job.bytes > b.max_bytes then
-    closed = { 'rejected', 'bucket_full', 'maxBytes', next_place_in(b, waiting), 0 }
+  local limit = held + 1 > b.depth and 'depth' or b.bytes + job.bytes > b.max_bytes and 'maxBytes'
+  if limit then
+    joining.write(b)
+    closed = { 'rejected', 'bucket_full', limit, next_place_in(b, waiting), 0 }
   elseif e.queue > b.max_wait * 1000 then
     closed = { 'rejected', 'wait_too_long', '', whole_us(e.queue - b.max_wait * 1000), whole_us(e.wait) }
   end
   return closed
 end
 
+-- What stands in the job's hash beside BullMQ's own fields.
+local function own_fields(job, e)
+  local fields = {}
+  if job.cost ~= 1 then fields[1], fields[2] = 'hg:c', num(job.cost) end
+  if policed then
+    charge(b, job.cost)
+    fields[#fields + 1], fields[#fields + 2] = 'hg:p', num(b.tat)
+    if b.jT > 0 then fields[#fields + 1], fields[#fields + 2] = 'hg:q', num(b.jtat) end
+  end
+  if job.idem ~= '' then fields[#fields + 1], fields[#fields + 2] = 'hg:i', job.idem end
+  if job.start_by then fields[#fields + 1], fields[#fields + 2] = 'hg:s', job.start_by_text end
+  local kept = kept_promise(e.promised)
+  if kept then fields[#fields + 1], fields[#fields + 2] = 'hg:w', kept end
+  if job.request ~= '' then fields[#fields + 1], fields[#fields + 2] = 'hg:r', job.request end
+  if job.hook ~= '' then fields[#fields + 1], fields[#fields + 2] = 'hg:u', job.hook end
+  return fields
+end
+
 local function store(job, e)
+  job.opts.fields = own_fields(job, e)
   if job.delay > 0 then
     b.delayed_at = math.min(b.delayed_at, delay_from + job.delay * 1000)
     b.delayed_changed = true
-    bull_addDelayedJob({ never, never, key_id, b.delayed, never, key_events },
+    bull_addDelayedJob({ never, never, never, b.delayed, never, key_events },
       { { b.prefix, job.id, job.name, unix_ms(delay_from) }, job.data, job.opts })
   else
-    bull_addPrioritizedJob({ never, never, key_id, b.prioritized, never, never, never, key_events, b.prefix .. 'pc' },
+    bull_addPrioritizedJob({ never, never, never, b.prioritized, never, never, never, key_events, never },
       { { b.prefix, job.id, job.name, now_ms }, job.data, job.opts })
     count_waiting(b, 1, job.priority, job.cost, policed)
+    b.joining[job.priority] = (b.joining[job.priority] or 0) + 1
     waiting = waiting + 1
   end
-  local extra = {}
-  if job.cost ~= 1 then extra[1], extra[2] = 'hg:c', num(job.cost) end
-  if policed then
-    charge(b, job.cost)
-    extra[#extra + 1], extra[#extra + 2] = 'hg:p', num(b.tat)
-    if b.jT > 0 then extra[#extra + 1], extra[#extra + 2] = 'hg:q', num(b.jtat) end
-  end
-  if job.idem ~= '' then
-    call('SET', idem_key(job.idem), job.digest .. ' ' .. job.id, 'PX', 86400000)
-    extra[#extra + 1], extra[#extra + 2] = 'hg:i', job.idem
-  end
-  if job.start_by then
-    set_deadline(b, job.id, job.start_by)
-    extra[#extra + 1], extra[#extra + 2] = 'hg:s', job.start_by_text
-  end
-  local kept = kept_promise(e.promised)
-  if kept then extra[#extra + 1], extra[#extra + 2] = 'hg:w', kept end
-  if job.request ~= '' then extra[#extra + 1], extra[#extra + 2] = 'hg:r', job.request end
-  if job.hook ~= '' then extra[#extra + 1], extra[#extra + 2] = 'hg:u', job.hook end
-  if #extra > 0 then call('HSET', b.prefix .. job.id, unpack(extra)) end
+  if job.idem ~= '' then call('SET', idem_key(job.idem), job.digest .. ' ' .. job.id, 'PX', 86400000) end
+  if job.start_by then set_deadline(b, job.id, job.start_by) end
   count_bytes(b, 1, job.bytes)
   held = held + 1
 end
@@ -155,12 +158,14 @@ local function admit_request(ARGV, at, behind)
   b = load_bucket(ARGV[at])
   apply_profile(b, ARGV[at + 1])
   promote_due(b, 1000)
+  joining.begin(b)
   waiting = call('ZCARD', b.prioritized)
   held = waiting + (b.delayed_at < math.huge and call('ZCARD', b.delayed) or 0)
   scarce, policed = is_scarce(b), b.pace >= 2
   closed = ARGV[at + 2] == '1' and { 'rejected', 'door_closed', '', -1, 0 } or nil
   local verdicts = {}
   for job = at + REQUEST_WIDTH, behind - 1, offered.WIDTH do verdicts[#verdicts + 1] = verdict_on(offered.read(ARGV, job, delay_from)) end
+  joining.write(b)
   place_anew(b)
   return { 'answered', unix_ms(raw_now), b.depth, math.max(0, b.depth - held), verdicts }
 end
@@ -176,7 +181,8 @@ return function(ARGV)
     local behind = at + REQUEST_WIDTH + tonumber(ARGV[at + 3]) * offered.WIDTH
     local is_done, reply = pcall(admit_request, ARGV, at, behind)
     if not is_done then
-      -- Nothing is saved of a bucket that Redis would not let us finish.
+      -- Nothing is saved of a bucket that Redis would not let us finish, but what it stored of the request stays in order.
+      pcall(joining.write, b)
       loaded[ARGV[at]] = nil
       reply = { 'failed', reply.err or reply }
     end

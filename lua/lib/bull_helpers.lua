@@ -27,6 +27,16 @@ local function getOrSetMaxEvents() return '10000' end
 -- Whatever makes a job wait trims the events, so what ends one need not.
 local function trimEvents() end
 
+-- A new job's hash, with fields of Headgate's own in the same command.
+local function storeJob(events, job, id, name, data, opts, timestamp)
+  local fields = opts.fields
+  opts.fields = nil
+  call('HSET', job, 'name', name, 'data', data, 'opts', cjson.encode(opts), 'timestamp', timestamp, 'delay', opts.delay,
+    'priority', opts.priority, unpack(fields))
+  call('XADD', events, '*', 'event', 'added', 'jobId', id, 'name', name)
+  return opts.delay, opts.priority
+end
+
 -- How many run since the last job was taken.
 local active_now
 

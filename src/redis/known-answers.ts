@@ -5,7 +5,8 @@
  * There are no flows and no deduplication, so no job has children, a parent or a key of that kind; jobs wait by priority, so
  * the plain list of those that wait is empty; whoever ends a job has looked whether it is there and how many attempts were
  * made, which is stored with its result. Nobody is told that a queue has become empty: all queues of a shard have one stream,
- * where that names none of them. Numbers are written as texts: Redis prints each with all its digits first.
+ * where that names none of them. New jobs have ids of ours, and admission has looked whether they are there; those of a request
+ * join what waits together (lua/lib/joining). Numbers are written as texts: Redis prints each with all its digits first.
  */
 const KNOWN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   moveToFinished: {
@@ -20,6 +21,13 @@ const KNOWN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'rcall("HSET", jobIdKey, ARGV[3], ARGV[4], "finishedOn", timestamp)':
       'rcall("HSET", jobIdKey, ARGV[3], ARGV[4], "finishedOn", timestamp, "atm", attemptsMade)',
   },
+  addPrioritizedJob: {
+    'rcall("INCR", idKey)': "''",
+    'rcall("EXISTS", jobIdKey) == 1': 'false',
+    'addJobWithPriority( KEYS[1], priorityKey, priority, jobId, priorityCounterKey, isPausedOrMaxed)':
+      'joining.add(priority, jobId)',
+  },
+  addDelayedJob: { 'rcall("INCR", idKey)': "''", 'rcall("EXISTS", jobIdKey) == 1': 'false' },
   moveToActive: { 'rcall("RPOPLPUSH", waitKey, activeKey)': 'nil' },
 };
 

@@ -63,7 +63,16 @@ export const IN_SCRIPTS = [
     'hscan KEY 0',
     'hset KEY a b',
   ),
-  ...onKeys('hstrlen KEY a', 'incr KEY', 'llen KEY', 'lpos KEY a', 'lpush KEY a', 'lrange KEY 0 1', 'lrem KEY 1 a'),
+  ...onKeys(
+    'hstrlen KEY a',
+    'incr KEY',
+    'incrby KEY 1',
+    'llen KEY',
+    'lpos KEY a',
+    'lpush KEY a',
+    'lrange KEY 0 1',
+    'lrem KEY 1 a',
+  ),
   ...onKeys('ltrim KEY 0 1', 'persist KEY', 'pexpire KEY 1', 'pttl KEY', 'rpush KEY a', 'sadd KEY a'),
   ...onKeys(
     'mget KEY',

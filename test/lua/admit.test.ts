@@ -333,6 +333,32 @@ describe('startBy', () => {
   });
 });
 
+test('jobs of one call stand by priority, each behind those of its own, and know their places', async () => {
+  const shard = redis.shard();
+  await shard.admit('a', [{ id: 'old' }]);
+  const priorities = [9, 4, 0, 9, 4];
+  const { verdicts } = await shard.admit(
+    'a',
+    priorities.map((priority, i) => ({ id: `j${i}`, priority })),
+    '',
+  );
+  expect(verdicts).toMatchObject([2, 2, 1, 5, 4].map((position) => ({ position })));
+  expect(await shard.waiting('a')).toEqual(['j2', 'old', 'j1', 'j4', 'j0', 'j3']);
+});
+
+test('what a request has stored before Redis fails stands in line, and what is asked in the same call is answered', async () => {
+  const shard = redis.shard();
+  await shard.redis.rpush(shard.key('idem:a:k'), 'not a text');
+  const failing = [{ id: 'j1' }, { id: 'j2' }, { id: 'j3', idempotencyKey: 'k', digest: 'd' }, { id: 'j4' }];
+  const answers = await shard.admitAll([
+    { tenant: 'a', jobs: failing },
+    { tenant: 'b', jobs: [{ id: 'x' }] },
+  ]);
+  expect(answers).toMatchObject([{ kind: 'failed' }, { kind: 'answered', verdicts: [{ position: 1 }] }]);
+  expect([await shard.waiting('a'), await shard.waiting('b')]).toEqual([['j1', 'j2'], ['x']]);
+  expect((await shard.admit('a', [{ id: 'j5' }])).first).toMatchObject({ position: 3 });
+});
+
 describe('the same request again', () => {
   const once = { id: 'j1', idempotencyKey: 'k', digest: 'd1' };
   const again = { id: 'j2', idempotencyKey: 'k', digest: 'd1' };

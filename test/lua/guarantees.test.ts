@@ -66,7 +66,11 @@ describe('it is noticed', () => {
     ['tat kept over a re-rate', 'G1', [['b.tat = rescale(b.tat, b.T, T)', '']]],
     ["the type's tat kept over a re-rate", 'G1', [['ty.tat = now + (ty.tat - now) * T / ty.T', '']]],
     ['delayed jobs that let others pass as they fall due', 'G2', [['  promote_due(b, 1000)\n', '']]],
-    ['one job too many at the door', 'G8', [['if held + 1 > b.depth then', 'if held > b.depth then']]],
+    [
+      'one job too many at the door',
+      'G8',
+      [["limit = held + 1 > b.depth and 'depth'", "limit = held > b.depth and 'depth'"]],
+    ],
     [
       'a job that is lost with its worker',
       'G5',

@@ -41,7 +41,10 @@ describe('the differential test notices', () => {
     ['a cap that is checked before the count', [['ty.running = ty.running + active - b.active', '']]],
     ['a bucket over its cap', [['if b.paused or active >= b.conc then', 'if b.paused or active > b.conc then']]],
     ['a pause that is not kept', [['if b.paused or active >= b.conc then', 'if active >= b.conc then']]],
-    ['one job too many at the door', [['if held + 1 > b.depth then', 'if held > b.depth then']]],
+    [
+      'one job too many at the door',
+      [["limit = held + 1 > b.depth and 'depth'", "limit = held > b.depth and 'depth'"]],
+    ],
     ['one byte too many at the door', [['b.bytes + job.bytes > b.max_bytes', 'b.bytes + job.bytes > b.max_bytes + 1']]],
     ['a delay that is held against maxWait', [['queue = wait - delay', 'queue = wait']]],
     ['a promise without the burst', [['(cost - (b.burst - 1)) * b.T', 'cost * b.T']]],
