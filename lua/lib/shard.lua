@@ -9,7 +9,7 @@ local call, tag, never
 -- What BullMQ's helpers call it.
 local rcall
 local key_type, key_due, key_ready, key_running, key_expire, key_results, key_wake
-local key_events, key_id, key_meta
+local key_events, key_meta
 
 local function begin_shard(keys)
   if keys[1] == key_type then return end
@@ -18,7 +18,7 @@ local function begin_shard(keys)
   tag = string.sub(key_type, 1, -6)
   key_due, key_ready, key_running, key_expire = tag .. ':due', tag .. ':ready', tag .. ':running', tag .. ':expire'
   key_results, key_wake = tag .. ':results', tag .. ':wake'
-  key_events, key_id, key_meta = tag .. ':events', tag .. ':id', tag .. ':meta'
+  key_events, key_meta = tag .. ':events', tag .. ':meta'
 end
 
 -- A double as text without losing a digit: tostring() keeps only 14. Whole numbers, which most are, go the fast way.

@@ -5,7 +5,7 @@ import { followServer, shapedQueue } from './shaped-queue.js';
 
 const redis = redisForTests();
 const UNLIMITED = { ratePerSecond: Infinity };
-const SHARED = ['events', 'id', 'type'];
+const SHARED = ['events', 'type'];
 
 /** Two tenants with the same jobs: one runs, two wait, one is delayed, one failed. */
 async function twoTenants(shard: ScriptShard) {
