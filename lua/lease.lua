@@ -1,25 +1,28 @@
 --[[
-  lease: take units of a bucket in advance, for a process that then decides by itself about the calls which they are for.
-  Among processes that were asked for units lately, what is free is shared by how much they were asked for; one whose share
+  lease: take units of buckets in advance, for a process that then decides by itself about the calls which they are for.
+  Each bucket is asked for as if it had come alone. Among processes that were asked for units lately, what is free is shared by how much they were asked for; one whose share
   is less than it can use gets that much all the same, once its share has made up for what it took last.
 
-  KEYS  the bucket
+  KEYS  the buckets
   ARGV
     now          µs since 2025-01-01; "" for the server's clock
     process      8 bytes that no other process has
-    weight       units per second that the process is asked for
-    want         units that it would take; 0 asks without taking anything: then nothing is stored
-    least        units without which a grant is of no use
-    emission     µs per unit
-    burst        units that the bucket holds
     lease        µs after which the process no longer uses what it takes
-    returns...   what it took before and gives back: units, the tat that came with them, and so on, the latest first
-  Returns
+    requests...  one for each bucket:
+                   weight    units per second that the process is asked for
+                   want      units that it would take; 0 asks without taking anything: then nothing is stored
+                   least     units without which a grant is of no use
+                   emission  µs per unit
+                   burst     units that the bucket holds
+                   given     how many returns follow; each is what it took before and gives back: units, and the tat that
+                             came with them, the latest first
+  Returns a list, of each bucket one of
     granted, units, tat, left   the units taken (0 when none were wanted), a number that proves what they are worth when they
                                 come back, and the units that are left for all
     empty, wait, left           µs until `least` can be had if nobody else takes anything
-  Keys touched: the bucket, which expires when nothing of it matters any more.
-  Fails before anything is written when an argument is out of range.
+    failed, error               what was asked of it is out of range, or its key holds something else: nothing of it was written
+  Keys touched: the buckets, which expire when nothing of them matters any more.
+  Fails before anything is written when the arguments are not those of so many buckets.
 ]]
 --- @include "lib/leased_bucket"
 
@@ -45,15 +48,27 @@ local function take(bucket, units, weight, lease, now)
   own.weight, own.held_until = weight, now + lease
 end
 
-return function(ARGV)
-  local now, id, weight, least = limit_clock(ARGV[1]), ARGV[2], positive(ARGV[3]), positive(ARGV[5])
-  local want = ARGV[4] == '0' and 0 or positive(ARGV[4])
-  local emission, burst, lease = positive(ARGV[6]), positive(ARGV[7]), positive(ARGV[8])
-  local returns = read_returns(ARGV, 9)
-  if not (now and id and #id == 8 and weight and want and least and emission and burst and lease and returns) then
-    return redis.error_reply('ERR lease: an argument is out of range')
+-- What is asked of each bucket; nil when the arguments are not those of so many.
+local function read_requests(argv)
+  local requests, at = {}, 4
+  for i = 1, #limit_keys do
+    local given = tonumber(argv[at + 5])
+    if not given or given < 0 or given > #argv or given % 1 ~= 0 then return nil end
+    requests[i], at = { at = at, returns = at + 6, last = at + 5 + 2 * given }, at + 6 + 2 * given
   end
-  local bucket = load_leased(limit_keys[1], id, emission, burst, now, lease)
+  return at == #argv + 1 and requests or nil
+end
+
+local function lease_bucket(key, argv, request, now, id, lease)
+  local at = request.at
+  local weight, least = positive(argv[at]), positive(argv[at + 2])
+  local want = argv[at + 1] == '0' and 0 or positive(argv[at + 1])
+  local emission, burst = positive(argv[at + 3]), positive(argv[at + 4])
+  local returns = read_returns(argv, request.returns, request.last)
+  if not (weight and want and least and emission and burst and returns) then
+    return { 'failed', 'ERR lease: an argument is out of range' }
+  end
+  local bucket = load_leased(key, id, emission, burst, now, lease)
   take_back(bucket, returns, now)
   local asked = want == 0 and least or want
   local units, wait = share_of(bucket, weight, asked, least, now)
@@ -66,4 +81,16 @@ return function(ARGV)
   local left = double(free_units(bucket, now))
   if wait > 0 then return { 'empty', whole_wait(wait), left } end
   return { 'granted', double(units), double(bucket.tat), left }
+end
+
+return function(ARGV)
+  local now, id, lease = limit_clock(ARGV[1]), ARGV[2], positive(ARGV[3])
+  local requests = now and id and #id == 8 and lease and read_requests(ARGV)
+  if not requests then return redis.error_reply('ERR lease: an argument is out of range') end
+  local replies = {}
+  for i = 1, #requests do
+    local done, reply = pcall(lease_bucket, limit_keys[i], ARGV, requests[i], now, id, lease)
+    replies[i] = done and reply or { 'failed', type(reply) == 'table' and reply.err or reply }
+  end
+  return replies
 end

@@ -18,7 +18,7 @@
 return function(ARGV)
   local now, id, stays = limit_clock(ARGV[1]), ARGV[2], ARGV[3]
   local emission, burst, lease = positive(ARGV[4]), positive(ARGV[5]), positive(ARGV[6])
-  local returns = read_returns(ARGV, 7)
+  local returns = read_returns(ARGV, 7, #ARGV)
   if not (now and id and #id == 8 and (stays == '0' or stays == '1') and emission and burst and lease and returns) then
     return redis.error_reply('ERR return_lease: an argument is out of range')
   end

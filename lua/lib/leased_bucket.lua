@@ -71,10 +71,10 @@ local function free_units(bucket, now)
   return bucket.burst - math.max(0, bucket.tat - now) / bucket.emission
 end
 
--- Pairs of units and the tat that came with them, from argv[from] on; nil when they are anything else.
-local function read_returns(argv, from)
+-- Pairs of units and the tat that came with them, from argv[from] to argv[last]; nil when they are anything else.
+local function read_returns(argv, from, last)
   local returns = {}
-  for at = from, #argv, 2 do
+  for at = from, last, 2 do
     local units, tat = positive(argv[at]), positive(argv[at + 1])
     if not units or not tat then return nil end
     returns[#returns + 1] = { units = units, tat = tat }

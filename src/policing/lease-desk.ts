@@ -1,6 +1,7 @@
 import type { RedisLink } from '../redis/connection.js';
 import type { Returned } from './held-units.js';
 import { type LeaseReply, scripts } from './lease-scripts.js';
+import { type LeaseRequest, LeaseTurn } from './lease-turn.js';
 import type { LeasedBucket, LeaseTerms } from './leased-bucket.js';
 import type { ClockUs } from './monotonic-clock.js';
 import { ScriptTurn } from './script-turn.js';
@@ -35,7 +36,7 @@ const KEPT = 1 / 4;
  */
 export class LeaseDesk {
   readonly #options: LeaseDeskOptions;
-  readonly #requests: ScriptTurn<LeaseReply>;
+  readonly #requests: LeaseTurn;
   readonly #returns: ScriptTurn<number>;
   readonly #flights = new Map<LeasedBucket, Flight>();
   /** Buckets that may hold something. */
@@ -43,8 +44,9 @@ export class LeaseDesk {
 
   constructor(options: LeaseDeskOptions) {
     this.#options = options;
-    this.#requests = new ScriptTurn(options.redis);
-    this.#returns = new ScriptTurn(options.redis);
+    const { redis, process, terms, redisNow } = options;
+    this.#requests = new LeaseTurn({ redis, head: () => [redisNow?.() ?? '', process, terms.leaseUs] });
+    this.#returns = new ScriptTurn(redis);
   }
 
   /** Units in hand, of all buckets. */
@@ -148,15 +150,9 @@ export class LeaseDesk {
     bucket.learn(reply, { least, sentAtUs }, this.#options.now());
   }
 
-  #lease(
-    bucket: LeasedBucket,
-    { want, least, returns }: { want: number; least: number; returns: readonly Returned[] },
-  ): Promise<LeaseReply> {
-    const { process, terms, now, redisNow } = this.#options;
-    const { emissionUs, burst } = bucket.meter;
-    const weight = Math.max(LEAST, bucket.demand.perSecond(now()));
-    const argv = [redisNow?.() ?? '', process, weight, want, least, emissionUs, burst, terms.leaseUs, ...flat(returns)];
-    return this.#requests.run({ script: scripts.lease, keys: [bucket.redisKey], argv });
+  #lease(bucket: LeasedBucket, asked: Omit<LeaseRequest, 'bucket' | 'weight'>): Promise<LeaseReply> {
+    const weight = Math.max(LEAST, bucket.demand.perSecond(this.#options.now()));
+    return this.#requests.ask({ bucket, weight, ...asked });
   }
 
   async #return(bucket: LeasedBucket): Promise<void> {

@@ -1,5 +1,5 @@
 import { limitKeys } from '../redis/keys.js';
-import { asInteger, asList, asNumber, asWord } from '../redis/reply.js';
+import { asInteger, asList, asNumber, asText, asWord } from '../redis/reply.js';
 import { describeScript } from '../redis/script.js';
 import { readLibrary } from '../redis/script-source.js';
 import type { AppliedLimit } from './policer.js';
@@ -20,12 +20,7 @@ export type LeaseReply =
 export const library = readLibrary([{ file: 'lease' }, { file: 'return_lease' }]);
 
 export const scripts = {
-  lease: describeScript(
-    library,
-    'lease',
-    ['now', 'process', 'weight', 'want', 'least', 'emission', 'burst', 'lease', 'returns...'],
-    readLease,
-  ),
+  lease: describeScript(library, 'lease', ['now', 'process', 'lease', 'requests...'], readLeases),
   returnLease: describeScript(
     library,
     'return_lease',
@@ -39,9 +34,15 @@ export function leaseKey(limit: AppliedLimit): string {
   return `${limitKeys([limit], false)[0]}:lease`;
 }
 
-function readLease(reply: unknown): LeaseReply {
+/** What was said of each bucket; an error is of that bucket alone. */
+function readLeases(reply: unknown): readonly (LeaseReply | Error)[] {
+  return asList(reply).map(readLease);
+}
+
+function readLease(reply: unknown): LeaseReply | Error {
   const [tag, first, second, third] = asList(reply);
-  const kind = asWord(tag, ['granted', 'empty']);
+  const kind = asWord(tag, ['granted', 'empty', 'failed']);
+  if (kind === 'failed') return new Error(asText(first));
   if (kind === 'empty') return { kind, waitUs: asInteger(first), left: asNumber(second) };
   return { kind, units: asNumber(first), tatUs: asNumber(second), left: asNumber(third) };
 }

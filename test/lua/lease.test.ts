@@ -20,10 +20,22 @@ interface Request {
   readonly returns?: readonly (number | string)[];
 }
 
-async function lease({ at = 0, process = 'process1', weight = 1, want = 1, least = 1, returns = [] }: Request) {
-  const { emission, burst, lease } = TERMS;
-  const argv = [BEGIN_US + at * SECOND, process, weight, want, least, emission, burst, lease, ...returns];
-  return runScript(server.redis, { script: scripts.lease, keys: [KEY], argv });
+/** What the script is asked of one bucket. */
+function asked({ weight = 1, want = 1, least = 1, returns = [] }: Request, { emission, burst } = TERMS) {
+  return [weight, want, least, emission, burst, returns.length / 2, ...returns];
+}
+
+/** Asks for several buckets in one call. */
+function leaseAll(requests: readonly (readonly (number | string)[])[], { at = 0, process = 'process1' } = {}) {
+  const keys = requests.map((_, i) => (i === 0 ? KEY : `${KEY}${i}`));
+  const argv = [BEGIN_US + at * SECOND, process, TERMS.lease, ...requests.flat()];
+  return runScript(server.redis, { script: scripts.lease, keys, argv });
+}
+
+async function lease(request: Request, terms = TERMS) {
+  const [reply] = await leaseAll([asked(request, terms)], request);
+  if (reply === undefined || reply instanceof Error) throw reply ?? new Error('no reply');
+  return reply;
 }
 
 async function giveBack(returns: readonly number[], { at = 0, process = 'process1', stays = 0 } = {}) {
@@ -32,7 +44,7 @@ async function giveBack(returns: readonly number[], { at = 0, process = 'process
 }
 
 beforeEach(async () => {
-  await server.redis.del(KEY);
+  await server.redis.flushall();
 });
 
 describe('lease', () => {
@@ -93,8 +105,7 @@ describe('lease', () => {
 
   test('keeps the level when the rate changes, and no more than the bucket holds when the clock steps back', async () => {
     await lease({ want: 10 });
-    const argv = [BEGIN_US, 'process1', 1, 0, 1, TERMS.emission / 10, TERMS.burst, SECOND];
-    expect(await runScript(server.redis, { script: scripts.lease, keys: [KEY], argv })).toMatchObject({ left: 10 });
+    expect(await lease({ want: 0 }, { ...TERMS, emission: TERMS.emission / 10 })).toMatchObject({ left: 10 });
     expect(await lease({ at: -3600, want: 0, least: 1 })).toEqual({ kind: 'empty', waitUs: 100_000, left: 0 });
   });
 
@@ -118,6 +129,45 @@ describe('lease', () => {
   ])('refuses %s, and stores nothing', async (_title, request) => {
     await expect(lease(request)).rejects.toThrow('lease: an argument is out of range');
     expect(await server.redis.exists(KEY)).toBe(0);
+  });
+
+  test('answers for each of many buckets as if it had come alone', async () => {
+    const requests: Request[] = [{ want: 15 }, { want: 30, least: 21 }, { want: 0 }, { want: 20 }];
+    const together = await leaseAll(requests.map((request) => asked(request)));
+    await server.redis.flushall();
+    for (const [i, request] of requests.entries()) {
+      await server.redis.del(KEY);
+      expect(together[i]).toEqual(await lease(request));
+    }
+  });
+
+  test('takes back of each bucket what came with its own request', async () => {
+    const [first, second] = await leaseAll([asked({ want: 20 }), asked({ want: 20 })]);
+    if (!first || !second || !('tatUs' in first && 'tatUs' in second)) throw new Error('nothing was granted');
+    const returns = [1, first.tatUs, 2, first.tatUs];
+    const again = await leaseAll([asked({ want: 20, returns }), asked({ want: 20, returns: [7, second.tatUs] })]);
+    expect(again).toMatchObject([{ units: 3 }, { units: 7 }]);
+  });
+
+  test('fails for a bucket that is asked for wrongly, or whose key holds something else, and for no other', async () => {
+    await server.redis.lpush(`${KEY}2`, 'somebody else’s');
+    const replies = await leaseAll([asked({ want: 5 }), asked({ want: -1 }), asked({}), asked({ want: 6 })]);
+    expect(replies[0]).toMatchObject({ kind: 'granted', units: 5 });
+    expect(replies[1]).toMatchObject({ message: expect.stringContaining('lease: an argument is out of range') });
+    expect(replies[2]).toMatchObject({ message: expect.stringContaining('WRONGTYPE') });
+    expect(replies[3]).toMatchObject({ kind: 'granted', units: 6 });
+    expect(await server.redis.exists(`${KEY}1`)).toBe(0);
+  });
+
+  test.each([
+    ['one argument too few', [1, 1, 1, TERMS.emission, TERMS.burst]],
+    ['one too many', [1, 1, 1, TERMS.emission, TERMS.burst, 0, 1]],
+    ['fewer returns than it says', [1, 1, 1, TERMS.emission, TERMS.burst, 1, 1]],
+    ['half a return', [1, 1, 1, TERMS.emission, TERMS.burst, 0.5, 1]],
+    ['returns without end', [1, 1, 1, TERMS.emission, TERMS.burst, 'inf']],
+  ])('refuses all where a request has %s, and stores nothing', async (_title, wrong) => {
+    await expect(leaseAll([asked({ want: 5 }), wrong])).rejects.toThrow('lease: an argument is out of range');
+    expect(await server.redis.exists(KEY, `${KEY}1`)).toBe(0);
   });
 });
 

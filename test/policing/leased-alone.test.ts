@@ -4,6 +4,7 @@ import type { Limit } from '../../src/model/limit.js';
 import { leaseKey } from '../../src/policing/lease-scripts.js';
 import { LeasedPolicer } from '../../src/policing/leased-policer.js';
 import { LocalPolicer } from '../../src/policing/local-policer.js';
+import type { AppliedLimit } from '../../src/policing/policer.js';
 import { redisForTests } from '../lua/redis-for-tests.js';
 import { Fleet, seeded } from './fleet.js';
 import { leasedKind } from './kinds/leased.js';
@@ -19,6 +20,25 @@ function bucket(ratePerSecond: number, burst: number): Limit {
 async function requests(): Promise<number> {
   const stats = await server.redis.info('commandstats');
   return Number(/cmdstat_fcall:calls=(\d+)/.exec(stats)?.[1] ?? 0);
+}
+
+/** The calls of functions that Redis was sent meanwhile. */
+async function requestsIn(act: () => Promise<void>): Promise<string[][]> {
+  const monitor = await server.redis.monitor();
+  const seen: string[][] = [];
+  let marked = (): void => undefined;
+  const isOver = new Promise<void>((resolve) => {
+    marked = resolve;
+  });
+  monitor.on('monitor', (_at: string, command: string[]) => {
+    if (command[0]?.toLowerCase() === 'fcall') seen.push(command);
+    if (command[1] === 'that is all') marked();
+  });
+  await act();
+  await server.redis.echo('that is all');
+  await isOver;
+  monitor.disconnect();
+  return seen;
 }
 
 /** Calls, pauses, and moments at which the process returns what it does not need. */
@@ -118,7 +138,19 @@ describe('a process alone', () => {
     await fleet.close();
   });
 
-  test('asks for many keys together, and fails at none because of another', async () => {
+  test('asks for many keys in few calls, sixteen in each at most', async () => {
+    const policer = new LeasedPolicer(server.redis, { leaseMs: 1000 });
+    const limits = Array.from({ length: 40 }, () => freshly(bucket(100, 100)));
+    await policer.check({ limits: [freshly(bucket(100, 100))], cost: 1, peek: false });
+    const asked = await requestsIn(async () => {
+      const check = async (applied: AppliedLimit) => policer.check({ limits: [applied], cost: 1, peek: false });
+      for (const { verdict } of await Promise.all(limits.map(check))) expect(verdict).toBe('conforming');
+    });
+    expect(asked.map((command) => Number(command[2]))).toEqual([16, 16, 8]);
+    await policer.close();
+  });
+
+  test('fails at no key because of another one in the same call', async () => {
     const policer = new LeasedPolicer(server.redis, { leaseMs: 1000 });
     const limits = Array.from({ length: 20 }, () => freshly(bucket(100, 100)));
     const [spoilt] = limits;

@@ -84,6 +84,16 @@ describe('while Redis is away', () => {
     expect(passed).toBe(80);
   });
 
+  test('a call that fails rejects for every key that it asked for, and for none that is in hand', async () => {
+    const { server, policer, check } = await opened(bucket(0.001, 100));
+    for (let i = 0; i < 20; i += 1) await check();
+    await server.kill();
+    const others = Array.from({ length: 20 }, () => freshly(bucket(0.001, 100)));
+    const asked = others.map(async (applied) => policer.check({ limits: [applied], cost: 1, peek: false }));
+    expect(check()).toMatchObject({ verdict: 'conforming' });
+    for (const each of asked) await expect(each).rejects.toSatisfy(isPassing);
+  });
+
   test('closing gives up what it holds, and does not hang', async () => {
     const { server, policer, check } = await opened(bucket(0.001, 100));
     for (let i = 0; i < 20; i += 1) await check();
