@@ -1,16 +1,15 @@
 import { ShardTurns } from '../model/shard-turns.js';
 import { answersOf } from '../redis/answers-of.js';
 import { decodeTenant } from '../redis/keys.js';
-import { isPassing } from '../redis/outage.js';
 import { shardOf } from '../redis/shards.js';
 import type { Subscriber } from '../redis/subscriber.js';
 import { AwayShards } from './away-shards.js';
 import { FetchesInDoubt } from './fetches-in-doubt.js';
 import { inCommon } from './in-common.js';
-import { learnTurn } from './learn-turn.js';
 import { listenToShards } from './listen-to-shards.js';
 import type { PermitDesk, TurnedAway } from './permit-desk.js';
 import type { Dispatched, Emitted } from './scripts.js';
+import { ShardFetches } from './shard-fetches.js';
 import { standingOf } from './standing-of.js';
 import { tokensByShard } from './tokens-by-shard.js';
 import type { UnseenEnd } from './unseen-end.js';
@@ -32,6 +31,7 @@ export class TypeSource {
   readonly #inDoubt = new FetchesInDoubt();
   readonly #areApart: boolean;
   readonly #away: AwayShards;
+  readonly #fetches: ShardFetches;
   /** Asks all shards where they stand; whoever wants to know meanwhile waits for the same answer. */
   readonly #look = inCommon(() => this.#lookAtAll());
 
@@ -54,6 +54,8 @@ export class TypeSource {
       (shard) => this.#source(shard).turn(this.#turns.virtualTime),
       (shard) => this.#turns.woken(shard),
     );
+    const parts = { turns: this.#turns, away: this.#away, inDoubt: this.#inDoubt };
+    this.#fetches = new ShardFetches({ shards, areApart, ...parts });
   }
 
   /** Whether the type has several shards. */
@@ -101,7 +103,7 @@ export class TypeSource {
   async dispatch(token: string): Promise<Dispatched> {
     if (!this.isSpread) return this.#first.dispatch(token);
     const doubted = this.#inDoubt.shardOf(token);
-    const begun = doubted === undefined ? undefined : await this.#take(doubted, token);
+    const begun = doubted === undefined ? undefined : await this.#fetches.take(doubted, token);
     if (begun?.kind === 'job') return begun;
     const found = await this.#takeNext(token);
     // A job does not wait until others have heard what became of their permits.
@@ -230,7 +232,7 @@ export class TypeSource {
     const send = async (permit: string) => {
       leave();
       try {
-        return await this.#take(shard, token, permit);
+        return await this.#fetches.take(shard, token, permit);
       } finally {
         leave = this.#turns.choose(shard);
       }
@@ -243,7 +245,7 @@ export class TypeSource {
   }
 
   async #settleAndTake(own: number, held: Held, outcome: Outcome, token: string): Promise<Settled> {
-    const settled = await this.#ask(
+    const settled = await this.#fetches.ask(
       own,
       token,
       (source, floor) => source.settle(held, outcome, token, floor),
@@ -251,43 +253,6 @@ export class TypeSource {
     );
     this.#permits.ended(held.token, settled.permit, outcome.kind === 'busy');
     return settled.next.kind === 'job' ? settled : { ...settled, next: await this.dispatch(token) };
-  }
-
-  /** Fetches from a shard. Of one that is away while others are there nobody knows what it came to. */
-  async #take(shard: number, token: string, permit = ''): Promise<Dispatched | undefined> {
-    if (!this.#away.has(shard)) {
-      try {
-        const send = (source: WorkSource, floor: number) => source.dispatch(token, floor, permit);
-        return await this.#ask(shard, token, send, (found) => found);
-      } catch (error) {
-        if (!this.#areApart || !isPassing(error)) throw error;
-        this.#away.add(shard);
-        if (this.#away.size === this.#shards.length) this.#away.clear();
-        if (this.#away.size === 0) throw error;
-      }
-    }
-    this.#turns.nothing(this.#turns.ask(shard), null, performance.now());
-    return undefined;
-  }
-
-  /** Sends a fetch to a shard. While it is not known what it came to, a repetition goes to the same shard first. */
-  async #ask<Reply>(
-    shard: number,
-    token: string,
-    send: (source: WorkSource, floor: number) => Promise<Reply>,
-    foundIn: (reply: Reply) => Dispatched,
-  ): Promise<Reply> {
-    const asked = this.#turns.ask(shard);
-    this.#inDoubt.add(token, shard);
-    try {
-      const reply = await send(this.#source(shard), this.#turns.virtualTime);
-      this.#inDoubt.delete(token);
-      learnTurn(this.#turns, asked, foundIn(reply));
-      return reply;
-    } catch (error) {
-      this.#turns.failed(asked);
-      throw error;
-    }
   }
 
   async #lookAtAll(): Promise<void> {
